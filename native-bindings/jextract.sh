@@ -119,6 +119,15 @@ for file in "$work"/out/org/gmp4j/ffi/gmp/shims_h.java "$work"/out/org/gmp4j/ffi
     mv "$file.new" "$file"
 done
 
+# A constant is a constant, which javac copies to each place of use, so that no class is loaded for it.
+perl -0pi -e 's/    private static final (\w+) (\w+) = (\([^;\n]*;)\n(    \/\*\*\n(?:     \*[^\n]*\n)*?     \*\/\n)    public static \w+ \2\(\) \{\n        return \2;\n    \}\n/$4    public static final $1 $2 = $3\n/g' \
+    "$work/out/org/gmp4j/ffi/gmp/gmp_h.java" "$work/out/org/gmp4j/ffi/linux/linux_h.java"
+
+# The layouts of our structs as text, for a start that loads no class of a layout.
+"${JAVA_HOME:+$JAVA_HOME/bin/}javac" -nowarn -d "$work/classes" $(find "$work/out" -name '*.java')
+"${JAVA_HOME:+$JAVA_HOME/bin/}java" -cp "$work/classes" "$here/src/jextract/Structs.java" >"$work/Structs.java"
+mv "$work/Structs.java" "$work/out/org/gmp4j/ffi/gmp/Structs.java"
+
 if leaks=$(grep -rnE "$include|$work" "$work/out"); then
     echo "jextract.sh: a path of this machine is in the output: $leaks" >&2
     exit 1

@@ -19,7 +19,7 @@
 
 #include <stdint.h>
 
-#define GMP_ABI_VERSION 10
+#define GMP_ABI_VERSION 11
 
 /* Go's names for an address that is not a reference. */
 typedef uint64_t guintptr;

@@ -57,6 +57,10 @@ GMP_EXPORT int32_t gmp_unmap(uint64_t addr, uint64_t bytes);
 GMP_EXPORT int32_t gmp_advise(uint64_t addr, uint64_t bytes, int32_t advice);
 GMP_EXPORT int32_t gmp_protect(uint64_t addr, uint64_t bytes, int32_t protection);
 
+/* memory.c: malloc(3), which returns 0 when there is no memory, and free(3). */
+GMP_EXPORT int64_t gmp_malloc(uint64_t bytes);
+GMP_EXPORT void gmp_free(uint64_t addr);
+
 /*
  * thread.c: the CPUs of a thread (tid 0: the caller), as masks of so many bytes; signals to a thread; memory policy. All return 0 or
  * -errno.

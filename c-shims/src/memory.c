@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <sys/mman.h>
 
 int64_t gmp_map(uint64_t bytes)
@@ -26,4 +27,14 @@ int32_t gmp_advise(uint64_t addr, uint64_t bytes, int32_t advice)
 int32_t gmp_protect(uint64_t addr, uint64_t bytes, int32_t protection)
 {
     return mprotect((void *)(uintptr_t)addr, bytes, protection) < 0 ? -errno : 0;
+}
+
+int64_t gmp_malloc(uint64_t bytes)
+{
+    return (int64_t)(intptr_t)malloc(bytes);
+}
+
+void gmp_free(uint64_t addr)
+{
+    free((void *)(uintptr_t)addr);
 }

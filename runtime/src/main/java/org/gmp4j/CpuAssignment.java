@@ -19,9 +19,9 @@ import org.jspecify.annotations.Nullable;
  * @param cpus the CPUs that the process could use at the time of the assignment
  */
 record CpuAssignment(Affinity affinity, BitSet cpus) implements Placement.Dealer {
-    /** Returns the placement for the CPUs that the process may use now. */
-    static Placement deal(Affinity affinity) {
-        return affinity.equals(Affinity.none()) ? Placement.NONE : dealt(affinity, Topology.system());
+    /** Returns the placement for the CPUs that the process may use now. {@code affinity} is null for {@link Affinity#none}. */
+    static Placement deal(@Nullable Affinity affinity) {
+        return affinity == null || affinity.equals(Affinity.none()) ? Placement.NONE : dealt(affinity, Topology.system());
     }
 
     private static Placement dealt(Affinity affinity, Topology topology) {

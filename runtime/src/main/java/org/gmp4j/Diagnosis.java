@@ -3,7 +3,9 @@ package org.gmp4j;
 
 import java.net.InetSocketAddress;
 import java.util.List;
+import javax.management.MBeanServerFactory;
 
+import jdk.jfr.FlightRecorder;
 import org.gmp4j.check.Invariants;
 import org.gmp4j.config.DebugVars;
 import org.gmp4j.jfr.FlightRecording;
@@ -12,6 +14,7 @@ import org.gmp4j.metrics.JmxBean;
 import org.gmp4j.metrics.MetricsServer;
 import org.gmp4j.sched.base.Recorder;
 import org.gmp4j.sched.base.Scheduler;
+import org.gmp4j.stack.JdkThreads;
 import org.gmp4j.stack.OwnThread;
 import org.gmp4j.struct.Throw;
 import org.jspecify.annotations.Nullable;
@@ -142,7 +145,7 @@ final class Diagnosis implements Runnable {
     public void run() {
         if (lookForJmx) {
             try {
-                if (JmxBean.wanted()) {
+                if (usesJmx()) {
                     lookForJmx = false;
                     if (!started(new Registering(this), "-jmx")) {
                         lookForJmx = true;
@@ -156,7 +159,7 @@ final class Diagnosis implements Runnable {
             try {
                 if (Recorder.now() != null) {
                     FlightRecording.look(s);
-                } else if (FlightRecording.wanted()) {
+                } else if (usesJfr()) {
                     lookForJfr = false;
                     if (!started(new Recording(this), "-jfr")) {
                         lookForJfr = true;
@@ -166,6 +169,16 @@ final class Diagnosis implements Runnable {
                 lookForJfr = !isNoModule(e);
             }
         }
+    }
+
+    /** Returns whether the process uses JMX. Takes no lock, and loads one class of JMX, but not {@link JmxBean}. */
+    private static boolean usesJmx() {
+        return JdkThreads.initialized(MBeanServerFactory.class);
+    }
+
+    /** Returns whether the process has used JFR. Takes no lock, and loads one class of JFR, but not {@link FlightRecording}. */
+    private static boolean usesJfr() {
+        return JdkThreads.initialized(FlightRecorder.class) && FlightRecorder.isInitialized();
     }
 
     /** Starts a thread that runs {@code what}. Returns false when there is no memory for it. */

@@ -7,7 +7,6 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Supplier;
 
 import org.gmp4j.ffi.Shims;
-import org.gmp4j.ffi.gmp.gmp_event;
 import org.gmp4j.ffi.gmp.shims_h;
 import org.gmp4j.lock.HeapMutex;
 import org.gmp4j.lock.LockRank;
@@ -17,6 +16,7 @@ import org.gmp4j.sched.Park;
 import org.gmp4j.stack.Headroom;
 import org.gmp4j.struct.LongField;
 import org.gmp4j.struct.Mem;
+import org.gmp4j.struct.Struct;
 import org.gmp4j.struct.WaitReason;
 import org.gmp4j.wait.Limits;
 import org.gmp4j.wait.WaitCancellation;
@@ -32,8 +32,8 @@ import org.gmp4j.wait.WaitCancellation;
  * whole contract. {@code c-shims/examples/sensor.c} is an example.
  */
 public final class NativeEvent implements AutoCloseable {
-    private static final LongField WORD = Mem.longField(gmp_event.layout(), "word");
-    private static final LongField SCHED = Mem.longField(gmp_event.layout(), "sched");
+    private static final LongField WORD = Struct.GMP_EVENT.longField("word");
+    private static final LongField SCHED = Struct.GMP_EVENT.longField("sched");
     private static final long NOTHING = 0;
     private static final long FIRED = 1;
 
@@ -54,7 +54,7 @@ public final class NativeEvent implements AutoCloseable {
     /** Makes an event that has not fired. */
     public NativeEvent() {
         Headroom.check(); // Otherwise a stack overflow halfway could lose the struct, or leave the goroutine pinned.
-        addr = Mem.alloc(gmp_event.layout(), 1);
+        addr = Mem.alloc(Struct.GMP_EVENT, 1);
     }
 
     /**
@@ -235,7 +235,7 @@ public final class NativeEvent implements AutoCloseable {
             throw Headroom.overflow(); // Nothing has changed, and close may be called again.
         }
         if (!closed.getAndSet(true)) {
-            Mem.recycle(gmp_event.layout(), addr);
+            Mem.recycle(Struct.GMP_EVENT, addr);
         }
     }
 }

@@ -51,7 +51,8 @@ final class Settings implements Gmp.Builder {
     private static final Set<Path> TRACES = ConcurrentHashMap.newKeySet();
 
     private @Nullable Integer procs;
-    private Affinity affinity = Affinity.none();
+    /** Null for {@link Affinity#none}. */
+    private @Nullable Affinity affinity;
     private StealOrder steal = StealOrder.UNIFORM;
     private SpinPolicy spin = SpinPolicy.go();
     private Duration quantum = DEFAULT_QUANTUM;

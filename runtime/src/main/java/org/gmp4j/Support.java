@@ -2,6 +2,7 @@
 package org.gmp4j;
 
 import org.gmp4j.agent.DefaultStart;
+import org.gmp4j.ffi.Native;
 import org.gmp4j.ffi.NativeHandles;
 import org.gmp4j.ffi.Shims;
 import org.gmp4j.stack.JdkThreads;
@@ -49,7 +50,7 @@ final class Support implements DefaultStart.Runtime {
     static void check() {
         JdkThreads.check();
         try {
-            boolean _ = NativeHandles.given();
+            Native _ = NativeHandles.given();
             Shims.load();
         } catch (NoClassDefFoundError e) {
             throw new IllegalStateException("gmp4j finds no class " + String.valueOf(e.getMessage()).replace('/', '.') + ": put the jar "

@@ -10,7 +10,6 @@ import java.util.concurrent.locks.LockSupport;
 import org.gmp4j.config.Config;
 import org.gmp4j.config.DebugVars;
 import org.gmp4j.config.Placement;
-import org.gmp4j.ffi.gmp.g;
 import org.gmp4j.report.Report;
 import org.gmp4j.sched.GStack;
 import org.gmp4j.sched.Newproc;
@@ -19,6 +18,7 @@ import org.gmp4j.sched.base.Netpoll;
 import org.gmp4j.sched.base.Scheduler;
 import org.gmp4j.sched.life.Schedinit;
 import org.gmp4j.struct.GStatus;
+import org.gmp4j.struct.Struct;
 import org.gmp4j.struct.WaitReason;
 import org.gmp4j.sysmon.Sysmon;
 import org.gmp4j.testing.ChildJvm;
@@ -88,7 +88,7 @@ class FatalTest {
         private static void corrupt(Runnable next) {
             Go.go(() -> Chan.make().recv());
             Go.sleep(Duration.ofMillis(50)); // The other has parked by now, on whatever P it runs.
-            Raw.setInt(g.layout(), "atomicstatus", GStack.current().gp(), GStatus.GCOPYSTACK);
+            Raw.setInt(Struct.G, "atomicstatus", GStack.current().gp(), GStatus.GCOPYSTACK);
             next.run();
         }
     }

@@ -4,9 +4,9 @@ package org.gmp4j.queue;
 import static org.openjdk.jcstress.annotations.Expect.ACCEPTABLE;
 import static org.openjdk.jcstress.annotations.Expect.FORBIDDEN;
 
-import org.gmp4j.ffi.gmp.p;
 import org.gmp4j.struct.G;
 import org.gmp4j.struct.Mem;
+import org.gmp4j.struct.Struct;
 import org.gmp4j.testing.Structs;
 import org.openjdk.jcstress.annotations.Actor;
 import org.openjdk.jcstress.annotations.Arbiter;
@@ -65,8 +65,8 @@ public class RunqStress {
         }
 
         static void start(long pp, int at) {
-            Mem.INT.set(pp + Mem.offset(p.layout(), "runqhead"), at);
-            Mem.INT.set(pp + Mem.offset(p.layout(), "runqtail"), at);
+            Mem.INT.set(pp + Struct.P.offset("runqhead"), at);
+            Mem.INT.set(pp + Struct.P.offset("runqtail"), at);
         }
 
         /** The owner names the G and queues it. */

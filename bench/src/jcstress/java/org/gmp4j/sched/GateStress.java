@@ -7,10 +7,10 @@ import static org.openjdk.jcstress.annotations.Expect.FORBIDDEN;
 import java.lang.invoke.VarHandle;
 
 import org.gmp4j.ffi.Membarrier;
-import org.gmp4j.ffi.gmp.m;
 import org.gmp4j.sched.base.Gate;
 import org.gmp4j.struct.M;
 import org.gmp4j.struct.Mem;
+import org.gmp4j.struct.Struct;
 import org.openjdk.jcstress.annotations.Actor;
 import org.openjdk.jcstress.annotations.Arbiter;
 import org.openjdk.jcstress.annotations.JCStressTest;
@@ -27,7 +27,7 @@ import org.openjdk.jcstress.infra.results.ZZ_Result;
 @Outcome(expect = FORBIDDEN, desc = "the thread goes on with a P that was taken")
 @State
 public class GateStress {
-    private final long mp = Mem.alloc(m.layout(), 1);
+    private final long mp = Mem.alloc(Struct.M, 1);
 
     public GateStress() {
         M.attachP(mp, 1); // Opens the gate.
@@ -49,6 +49,6 @@ public class GateStress {
 
     @Arbiter
     public void end() {
-        Mem.recycle(m.layout(), mp);
+        Mem.recycle(Struct.M, mp);
     }
 }

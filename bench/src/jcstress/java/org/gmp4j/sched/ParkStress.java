@@ -4,7 +4,6 @@ package org.gmp4j.sched;
 import static org.openjdk.jcstress.annotations.Expect.ACCEPTABLE;
 import static org.openjdk.jcstress.annotations.Expect.FORBIDDEN;
 
-import org.gmp4j.ffi.gmp.m;
 import org.gmp4j.lock.HeapMutex;
 import org.gmp4j.lock.LockRank;
 import org.gmp4j.sched.base.Machine;
@@ -15,6 +14,7 @@ import org.gmp4j.struct.G;
 import org.gmp4j.struct.GStatus;
 import org.gmp4j.struct.M;
 import org.gmp4j.struct.Mem;
+import org.gmp4j.struct.Struct;
 import org.gmp4j.testing.Structs;
 import org.openjdk.jcstress.annotations.Actor;
 import org.openjdk.jcstress.annotations.Arbiter;
@@ -34,7 +34,7 @@ public class ParkStress {
     @Outcome(expect = FORBIDDEN, desc = "not waiting, still on its M, or its data is not visible")
     @State
     public static class ReadyAgainstPark {
-        private final long mp = Mem.alloc(m.layout(), 1);
+        private final long mp = Mem.alloc(Struct.M, 1);
         private final long gp = Structs.g(0);
         private final Machine machine = Machines.of(mp);
         private final GStack stack = (GStack) Stack.of(Stacks.newThread(null, () -> { }));
@@ -74,7 +74,7 @@ public class ParkStress {
         @Arbiter
         public void end() {
             Structs.freeG(gp);
-            Mem.recycle(m.layout(), mp);
+            Mem.recycle(Struct.M, mp);
         }
     }
 }

@@ -4,13 +4,11 @@ package org.gmp4j.testing;
 import java.util.concurrent.ConcurrentLinkedQueue;
 
 import org.gmp4j.ffi.Memory;
-import org.gmp4j.ffi.gmp.g;
-import org.gmp4j.ffi.gmp.p;
-import org.gmp4j.ffi.gmp.schedt;
 import org.gmp4j.struct.Mem;
 import org.gmp4j.struct.P;
 import org.gmp4j.struct.PStatus;
 import org.gmp4j.struct.Schedt;
+import org.gmp4j.struct.Struct;
 
 /**
  * Off-heap structs for the states of jcstress tests. jcstress makes states by the million and the collector does not see
@@ -30,14 +28,14 @@ public final class Structs {
 
     /** A goroutine's struct, zero but for its goid. */
     public static long g(long goid) {
-        long gp = Mem.alloc(g.layout(), 1);
+        long gp = Mem.alloc(Struct.G, 1);
         org.gmp4j.struct.G.GOID.set(gp, goid);
         return gp;
     }
 
     /** A P's struct, {@code _Prunning}. */
     public static long p() {
-        long pp = Mem.alloc(p.layout(), 1);
+        long pp = Mem.alloc(Struct.P, 1);
         PStatus.set(pp, PStatus.PRUNNING);
         return pp;
     }
@@ -51,7 +49,7 @@ public final class Structs {
 
     /** A scheduler's struct with two Ps. */
     public static long sched() {
-        long sched = Mem.alloc(schedt.layout(), 1);
+        long sched = Mem.alloc(Struct.SCHEDT, 1);
         Schedt.GOMAXPROCS.setOpaque(sched, 2);
         Schedt.IDLEPMASK.setRelease(sched, IDLEP_MASK);
         Schedt.TIMERPMASK.setRelease(sched, TIMERP_MASK);
@@ -75,20 +73,20 @@ public final class Structs {
     /** Gives goroutines' structs back. */
     public static void freeG(long... gs) {
         for (long gp : gs) {
-            Mem.recycle(g.layout(), gp);
+            Mem.recycle(Struct.G, gp);
         }
     }
 
     /** Gives Ps' structs back. */
     public static void freeP(long... ps) {
         for (long pp : ps) {
-            Mem.recycle(p.layout(), pp);
+            Mem.recycle(Struct.P, pp);
         }
     }
 
     /** Gives a scheduler's struct back. */
     public static void freeSched(long sched) {
-        Mem.recycle(schedt.layout(), sched);
+        Mem.recycle(Struct.SCHEDT, sched);
     }
 
     /** Gives a word back. */

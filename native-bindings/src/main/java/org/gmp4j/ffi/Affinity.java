@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.ffi;
 
-import java.lang.foreign.Arena;
-import java.lang.foreign.MemorySegment;
 import java.util.BitSet;
 
 /** Gets and sets the CPUs on which a thread may run. CPU numbers are the kernel's, from 0, and may exceed 1,023. Thread-safe. */
@@ -29,20 +27,30 @@ public final class Affinity {
      *     EPERM when it belongs to another user
      */
     public static void set(int tid, BitSet cpus) {
-        try (Arena arena = Arena.ofConfined()) {
-            MemorySegment mask = mask(cpus, arena);
-            int r = (int) Call.call(Call.function("gmp_affinity_set"), tid, mask.byteSize(), mask.address());
+        int bytes = maskBytes(cpus);
+        long mask = mask(cpus);
+        try {
+            int r = (int) Call.call(Call.function("gmp_affinity_set"), tid, bytes, mask);
             if (r < 0) {
                 throw new NativeException("sched_setaffinity(" + tid + ", " + cpus + ")", -r);
             }
+        } finally {
+            Memory.unmap(mask, bytes);
         }
     }
 
-    /** Returns the set as a mask for the kernel. */
-    static MemorySegment mask(BitSet cpus, Arena arena) {
-        byte[] bits = cpus.toByteArray();
-        MemorySegment mask = arena.allocate(Math.max(USUAL_BYTES, (bits.length + 7) & -8), 8);
-        MemorySegment.copy(MemorySegment.ofArray(bits), 0, mask, 0, bits.length);
+    /** Returns the size of a mask for the set, a multiple of 8 bytes. */
+    static int maskBytes(BitSet cpus) {
+        return Math.max(USUAL_BYTES, (cpus.length() + Long.SIZE - 1) / Long.SIZE * Long.BYTES);
+    }
+
+    /** Maps memory of {@link #maskBytes}, and writes the set to it as a mask for the kernel. */
+    static long mask(BitSet cpus) {
+        long[] words = cpus.toLongArray();
+        long mask = Memory.map(maskBytes(cpus));
+        for (int i = 0; i < words.length; i++) {
+            Memory.setLong(mask + (long) i * Long.BYTES, words[i]);
+        }
         return mask;
     }
 
@@ -56,17 +64,27 @@ public final class Affinity {
     public static BitSet get(int tid) {
         // The kernel answers EINVAL to a mask that is too small for this machine.
         for (int bytes = USUAL_BYTES; ; bytes *= 2) {
-            try (Arena arena = Arena.ofConfined()) {
-                MemorySegment mask = arena.allocate(bytes, 8);
-                int r = (int) Call.call(GET, tid, bytes, mask.address());
+            long mask = Memory.map(bytes);
+            try {
+                int r = (int) Call.call(GET, tid, bytes, mask);
                 if (r >= 0) {
-                    return BitSet.valueOf(mask.asByteBuffer());
+                    return set(mask, bytes);
                 }
                 if (r != -Errno.EINVAL || bytes >= MAX_BYTES) {
                     throw new NativeException("sched_getaffinity(" + tid + ")", -r);
                 }
+            } finally {
+                Memory.unmap(mask, bytes);
             }
         }
+    }
+
+    private static BitSet set(long mask, int bytes) {
+        long[] words = new long[bytes / Long.BYTES];
+        for (int i = 0; i < words.length; i++) {
+            words[i] = Memory.getLong(mask + (long) i * Long.BYTES);
+        }
+        return BitSet.valueOf(words);
     }
 
     /**

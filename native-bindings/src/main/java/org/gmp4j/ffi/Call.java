@@ -8,6 +8,7 @@ import java.lang.foreign.Linker;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.SymbolLookup;
 import java.lang.invoke.MethodHandle;
+import java.util.NoSuchElementException;
 
 /**
  * Calls C functions that take up to six integers or addresses of any width and return one such value or nothing. All calls go through two
@@ -20,22 +21,18 @@ import java.lang.invoke.MethodHandle;
  * {@code int}.
  */
 final class Call {
-    /** Whether the runtime has provided the handles, which take addresses. The linker's handles take segments. */
-    private static final boolean BY_ADDRESS = NativeHandles.given();
-    private static final MethodHandle WAITING = BY_ADDRESS ? NativeHandles.waiting() : linked();
-    private static final MethodHandle CRITICAL = BY_ADDRESS ? NativeHandles.critical() : linked(Linker.Option.critical(false));
+    /** The runtime's native calls; null where the JDK's linker makes the handles. */
+    private static final Native NATIVE = NativeHandles.given();
+    /** Whether the handles take addresses. The linker's handles take segments. */
+    private static final boolean BY_ADDRESS = NATIVE != null;
+    private static final MethodHandle WAITING = BY_ADDRESS ? NATIVE.waiting() : Linked.handle();
+    private static final MethodHandle CRITICAL = BY_ADDRESS ? NATIVE.critical() : Linked.critical();
 
-    /** A C function. Its segment is kept, so that a call allocates nothing. */
+    /** A C function. It has its segment where the handles take segments, so that a call allocates nothing; else null. */
     record Function(long address, MemorySegment segment) {
     }
 
     private Call() {
-    }
-
-    @SuppressWarnings("restricted")
-    private static MethodHandle linked(Linker.Option... options) {
-        return Linker.nativeLinker().downcallHandle(
-                FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG), options);
     }
 
     /** Returns a function of libgmp4j. Loads the library if need be. */
@@ -46,17 +43,27 @@ final class Call {
 
     /** Returns a function of libgmp4j. The library must be loaded. */
     static Function symbol(String name) {
-        return at(SymbolLookup.loaderLookup().findOrThrow(name));
+        long address = find(name);
+        if (address == 0) {
+            throw new NoSuchElementException("libgmp4j has no function " + name);
+        }
+        return at(address);
+    }
+
+    /** Returns the address of a function of libgmp4j, or of a library that it needs; 0 when there is none, or libgmp4j is not loaded. */
+    static long find(String name) {
+        return BY_ADDRESS ? NATIVE.find(Call.class.getClassLoader(), name)
+                : SymbolLookup.loaderLookup().find(name).map(MemorySegment::address).orElse(0L);
     }
 
     /** Returns a function of the C library. */
     static Function libc(String name) {
-        return at(Linker.nativeLinker().defaultLookup().findOrThrow(name));
+        return at(Linker.nativeLinker().defaultLookup().findOrThrow(name).address());
     }
 
     /** Returns the function at an address. Functions stay loaded, so its segment has no lifetime that each call would have to check. */
-    static Function at(MemorySegment found) {
-        return new Function(found.address(), MemorySegment.ofAddress(found.address()));
+    static Function at(long address) {
+        return new Function(address, BY_ADDRESS ? null : MemorySegment.ofAddress(address));
     }
 
     static long call(Function function, long a, long b, long c, long d, long e, long f) {
@@ -87,6 +94,22 @@ final class Call {
                     : (long) CRITICAL.invokeExact(function.segment, 0L, 0L, 0L, 0L, 0L, 0L);
         } catch (Throwable t) {
             throw Link.unexpected(t);
+        }
+    }
+
+    /** The linker's handles. A class of its own, because {@link Call} would load the classes of layouts with them. */
+    private static final class Linked {
+        private static final FunctionDescriptor TYPE =
+                FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG);
+
+        @SuppressWarnings("restricted")
+        static MethodHandle handle() {
+            return Linker.nativeLinker().downcallHandle(TYPE);
+        }
+
+        @SuppressWarnings("restricted")
+        static MethodHandle critical() {
+            return Linker.nativeLinker().downcallHandle(TYPE, Linker.Option.critical(false));
         }
     }
 }

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.ffi;
 
-import java.lang.foreign.Arena;
-import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
-
 /**
  * Finds HotSpot's compiler threads by their names in {@code /proc}, and reads the CPU times, waits and nice values of threads. The JVM
  * starts and ends compiler threads as it needs them. Thread-safe.
@@ -53,14 +49,17 @@ public final class CompilerThreads {
     }
 
     private static int[] threads(String function, int most, boolean optimizing) {
-        try (Arena arena = Arena.ofConfined()) {
-            MemorySegment ids = arena.allocate(ValueLayout.JAVA_INT, most);
-            int n = (int) Call.call(Call.function(function), ids.address(), most, optimizing ? 1 : 0);
+        long bytes = (long) most * Integer.BYTES;
+        long ids = Memory.map(bytes);
+        try {
+            int n = (int) Call.call(Call.function(function), ids, most, optimizing ? 1 : 0);
             int[] found = new int[Math.max(0, n)];
             for (int i = 0; i < found.length; i++) {
-                found[i] = ids.getAtIndex(ValueLayout.JAVA_INT, i);
+                found[i] = Memory.getInt(ids + (long) i * Integer.BYTES);
             }
             return found;
+        } finally {
+            Memory.unmap(ids, bytes);
         }
     }
 

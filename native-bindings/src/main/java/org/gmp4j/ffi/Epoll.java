@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.ffi;
 
-import java.lang.foreign.ValueLayout;
-
 import org.gmp4j.ffi.linux.linux_h;
 
 /**
@@ -11,37 +9,37 @@ import org.gmp4j.ffi.linux.linux_h;
  */
 public final class Epoll {
     /** {@link #control}: watch a descriptor. */
-    public static final int ADD = linux_h.EPOLL_CTL_ADD();
+    public static final int ADD = linux_h.EPOLL_CTL_ADD;
 
     /** {@link #control}: change the watched events. */
-    public static final int MODIFY = linux_h.EPOLL_CTL_MOD();
+    public static final int MODIFY = linux_h.EPOLL_CTL_MOD;
 
     /** {@link #control}: stop watching a descriptor. */
-    public static final int DELETE = linux_h.EPOLL_CTL_DEL();
+    public static final int DELETE = linux_h.EPOLL_CTL_DEL;
 
     /** Event: readable. */
-    public static final int IN = linux_h.EPOLLIN();
+    public static final int IN = linux_h.EPOLLIN;
 
     /** Event: urgent data. */
-    public static final int PRI = linux_h.EPOLLPRI();
+    public static final int PRI = linux_h.EPOLLPRI;
 
     /** Event: writable. */
-    public static final int OUT = linux_h.EPOLLOUT();
+    public static final int OUT = linux_h.EPOLLOUT;
 
     /** Event: the peer will not send any more. */
-    public static final int RDHUP = linux_h.EPOLLRDHUP();
+    public static final int RDHUP = linux_h.EPOLLRDHUP;
 
     /** Event, always watched: the descriptor has an error. */
-    public static final int ERR = linux_h.EPOLLERR();
+    public static final int ERR = linux_h.EPOLLERR;
 
     /** Event, always watched: the connection or pipe is hung up. */
-    public static final int HUP = linux_h.EPOLLHUP();
+    public static final int HUP = linux_h.EPOLLHUP;
 
     /** Flag: report a descriptor only when its state changes (edge-triggered). */
-    public static final int EDGE = linux_h.EPOLLET();
+    public static final int EDGE = linux_h.EPOLLET;
 
     /** Flag: report a descriptor once, and again only after {@link #MODIFY}. */
-    public static final int ONESHOT = linux_h.EPOLLONESHOT();
+    public static final int ONESHOT = linux_h.EPOLLONESHOT;
 
     /** Whether struct epoll_event is packed, as on x86-64 alone. */
     private static final boolean PACKED = !"aarch64".equals(System.getProperty("os.arch"));
@@ -121,7 +119,7 @@ public final class Epoll {
      * @return events, or-ed
      */
     public static int eventsAt(long events, int i) {
-        return Memory.ALL.get(ValueLayout.JAVA_INT_UNALIGNED, events + (long) i * EVENT_BYTES);
+        return Memory.getInt(events + (long) i * EVENT_BYTES);
     }
 
     /**
@@ -132,6 +130,6 @@ public final class Epoll {
      * @return the data
      */
     public static long dataAt(long events, int i) {
-        return Memory.ALL.get(ValueLayout.JAVA_LONG_UNALIGNED, events + (long) i * EVENT_BYTES + DATA_OFFSET);
+        return Memory.getLong(events + (long) i * EVENT_BYTES + DATA_OFFSET);
     }
 }

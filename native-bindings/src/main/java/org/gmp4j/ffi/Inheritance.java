@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.ffi;
 
-import java.lang.foreign.Arena;
-import java.lang.foreign.MemorySegment;
 import java.util.BitSet;
 
 /**
@@ -58,12 +56,15 @@ public final class Inheritance {
      * @throws NativeException EINVAL when the thread may use none of the CPUs
      */
     public static void place(BitSet cpus) {
-        try (Arena arena = Arena.ofConfined()) {
-            MemorySegment mask = Affinity.mask(cpus, arena);
-            int r = (int) Call.call(Call.function("gmp_thread_place"), mask.address(), mask.byteSize(), 0);
+        int bytes = Affinity.maskBytes(cpus);
+        long mask = Affinity.mask(cpus);
+        try {
+            int r = (int) Call.call(Call.function("gmp_thread_place"), mask, bytes, 0);
             if (r < 0) {
                 throw new NativeException("sched_setaffinity(0, " + cpus + ")", -r);
             }
+        } finally {
+            Memory.unmap(mask, bytes);
         }
     }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.ffi;
 
-import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 
 import org.gmp4j.ffi.linux.linux_h;
 
@@ -11,64 +11,88 @@ import org.gmp4j.ffi.linux.linux_h;
  * page size where the kernel requires it. No method checks them, and a wrong address may crash the process. Thread-safe.
  */
 public final class Memory {
-    /** The whole address space, in which off-heap structs are accessed by absolute address. */
-    @SuppressWarnings("restricted")
-    public static final MemorySegment ALL = MemorySegment.NULL.reinterpret(Long.MAX_VALUE);
+    /** Reads and writes memory; null where the runtime has no access to the JDK. Then {@link AddressSpace#ALL} does. */
+    private static final Native NATIVE = NativeHandles.given();
 
     /** {@link #advise}: no special treatment. */
-    public static final int ADVICE_NORMAL = linux_h.MADV_NORMAL();
+    public static final int ADVICE_NORMAL = linux_h.MADV_NORMAL;
 
     /** {@link #advise}: the memory will be used soon. */
-    public static final int ADVICE_WILLNEED = linux_h.MADV_WILLNEED();
+    public static final int ADVICE_WILLNEED = linux_h.MADV_WILLNEED;
 
     /** {@link #advise}: release the pages now; they read as zero afterwards. */
-    public static final int ADVICE_DONTNEED = linux_h.MADV_DONTNEED();
+    public static final int ADVICE_DONTNEED = linux_h.MADV_DONTNEED;
 
     /** {@link #advise}: the kernel may take the pages when it needs memory; until then they keep their content. */
-    public static final int ADVICE_FREE = linux_h.MADV_FREE();
+    public static final int ADVICE_FREE = linux_h.MADV_FREE;
 
     /** {@link #advise}: use huge pages. */
-    public static final int ADVICE_HUGEPAGE = linux_h.MADV_HUGEPAGE();
+    public static final int ADVICE_HUGEPAGE = linux_h.MADV_HUGEPAGE;
 
     /** {@link #advise}: do not use huge pages. */
-    public static final int ADVICE_NOHUGEPAGE = linux_h.MADV_NOHUGEPAGE();
+    public static final int ADVICE_NOHUGEPAGE = linux_h.MADV_NOHUGEPAGE;
 
     /** {@link #advise}: make all pages present and writable now. */
-    public static final int ADVICE_POPULATE_WRITE = linux_h.MADV_POPULATE_WRITE();
+    public static final int ADVICE_POPULATE_WRITE = linux_h.MADV_POPULATE_WRITE;
 
     /** {@link #protect}: no access. */
-    public static final int PROTECT_NONE = linux_h.PROT_NONE();
+    public static final int PROTECT_NONE = linux_h.PROT_NONE;
 
     /** {@link #protect}: reads only. */
-    public static final int PROTECT_READ = linux_h.PROT_READ();
+    public static final int PROTECT_READ = linux_h.PROT_READ;
 
     /** {@link #protect}: reads and writes. */
-    public static final int PROTECT_READ_WRITE = linux_h.PROT_READ() | linux_h.PROT_WRITE();
+    public static final int PROTECT_READ_WRITE = linux_h.PROT_READ | linux_h.PROT_WRITE;
 
     private Memory() {
     }
 
     /**
-     * Returns the whole address space as a segment that ends with an arena.
+     * Reads an int.
      *
-     * @param arena the arena
-     * @return a segment that begins at address 0
+     * @param addr its address, of any alignment
+     * @return the int
      */
-    public static MemorySegment all(Arena arena) {
-        return segment(0, Long.MAX_VALUE, arena);
+    static int getInt(long addr) {
+        return NATIVE != null ? NATIVE.getInt(addr) : AddressSpace.ALL.get(ValueLayout.JAVA_INT_UNALIGNED, addr);
     }
 
     /**
-     * Returns a part of memory as a segment that ends with an arena.
+     * Reads a long.
+     *
+     * @param addr its address, of any alignment
+     * @return the long
+     */
+    static long getLong(long addr) {
+        return NATIVE != null ? NATIVE.getLong(addr) : AddressSpace.ALL.get(ValueLayout.JAVA_LONG_UNALIGNED, addr);
+    }
+
+    /**
+     * Writes a long.
+     *
+     * @param addr its address, of any alignment
+     * @param v the long
+     */
+    static void setLong(long addr, long v) {
+        if (NATIVE != null) {
+            NATIVE.setLong(addr, v);
+        } else {
+            AddressSpace.ALL.set(ValueLayout.JAVA_LONG_UNALIGNED, addr, v);
+        }
+    }
+
+    /**
+     * Sets memory to zero.
      *
      * @param addr its address
      * @param bytes its size
-     * @param arena the arena, which does not own the memory
-     * @return the segment
      */
-    @SuppressWarnings("restricted")
-    public static MemorySegment segment(long addr, long bytes, Arena arena) {
-        return MemorySegment.ofAddress(addr).reinterpret(bytes, arena, null);
+    public static void clear(long addr, long bytes) {
+        if (NATIVE != null) {
+            NATIVE.clear(addr, bytes);
+        } else {
+            MemorySegment _ = AddressSpace.ALL.asSlice(addr, bytes).fill((byte) 0);
+        }
     }
 
     /**
@@ -216,7 +240,7 @@ public final class Memory {
         long _ = Call.call(Allocator.FREE, addr);
     }
 
-    /** A class of its own, because {@link #ALL} and the constants need no C code. */
+    /** A class of its own, because reads and the constants need no C code. */
     private static final class Calls {
         static final Call.Function MAP = Call.function("gmp_map");
         static final Call.Function ADVISE = Call.function("gmp_advise");
@@ -224,7 +248,7 @@ public final class Memory {
 
     /** A class of its own, so that the functions are looked up only when they are used. */
     private static final class Allocator {
-        static final Call.Function MALLOC = Call.libc("malloc");
-        static final Call.Function FREE = Call.libc("free");
+        static final Call.Function MALLOC = Call.function("gmp_malloc");
+        static final Call.Function FREE = Call.function("gmp_free");
     }
 }

@@ -18,19 +18,19 @@ import org.gmp4j.ffi.linux.sched_param;
  */
 public final class OsThread {
     /** {@link #setScheduler}: the usual policy; priority 0. */
-    public static final int SCHED_OTHER = linux_h.SCHED_OTHER();
+    public static final int SCHED_OTHER = linux_h.SCHED_OTHER;
 
     /** {@link #setScheduler}: the usual policy for work that is not interactive; priority 0. */
-    public static final int SCHED_BATCH = linux_h.SCHED_BATCH();
+    public static final int SCHED_BATCH = linux_h.SCHED_BATCH;
 
     /** {@link #setScheduler}: real time, until the thread yields; priority 1 to 99. */
-    public static final int SCHED_FIFO = linux_h.SCHED_FIFO();
+    public static final int SCHED_FIFO = linux_h.SCHED_FIFO;
 
     /** {@link #setScheduler}: real time, in time slices; priority 1 to 99. */
-    public static final int SCHED_RR = linux_h.SCHED_RR();
+    public static final int SCHED_RR = linux_h.SCHED_RR;
 
     /** {@link #setScheduler}: a flag added to a policy. Threads that the thread creates get the usual policy. */
-    public static final int RESET_ON_FORK = linux_h.SCHED_RESET_ON_FORK();
+    public static final int RESET_ON_FORK = linux_h.SCHED_RESET_ON_FORK;
 
     private static final Call.Function GETTID = Call.function("gmp_gettid");
     private static final Call.Function GETPID = Call.function("gmp_getpid");
@@ -66,7 +66,7 @@ public final class OsThread {
      * @throws NativeException when the kernel refuses
      */
     public static void setTimerSlack(long nanos) {
-        prctl("PR_SET_TIMERSLACK, " + nanos, linux_h.PR_SET_TIMERSLACK(), nanos);
+        Cold.prctl("PR_SET_TIMERSLACK, " + nanos, linux_h.PR_SET_TIMERSLACK, nanos);
     }
 
     /**
@@ -98,7 +98,7 @@ public final class OsThread {
      * @return nanoseconds
      */
     public static int timerSlack() {
-        return prctl("PR_GET_TIMERSLACK", linux_h.PR_GET_TIMERSLACK(), 0);
+        return Cold.prctl("PR_GET_TIMERSLACK", linux_h.PR_GET_TIMERSLACK, 0);
     }
 
     /**
@@ -107,9 +107,7 @@ public final class OsThread {
      * @param name the name, of which the kernel keeps 15 bytes of UTF-8
      */
     public static void setName(String name) {
-        try (Arena arena = Arena.ofConfined()) {
-            prctl("PR_SET_NAME, " + name, linux_h.PR_SET_NAME(), arena.allocateFrom(name).address());
-        }
+        Cold.setName(name);
     }
 
     /**
@@ -121,19 +119,7 @@ public final class OsThread {
      * @throws NativeException EPERM without the permission, EINVAL for a policy with a wrong priority, ESRCH when there is no such thread
      */
     public static void setScheduler(int tid, int policy, int priority) {
-        try (Arena arena = Arena.ofConfined()) {
-            MemorySegment param = sched_param.allocate(arena);
-            sched_param.sched_priority(param, priority);
-            MemorySegment state = Link.state(arena);
-            int r = (int) Cold.SETSCHEDULER.invokeExact(state, tid, policy, param);
-            if (r < 0) {
-                throw new NativeException(
-                        "sched_setscheduler(" + tid + ", policy " + policy + ", priority " + priority + ")",
-                        Link.errno(state));
-            }
-        } catch (Throwable t) {
-            throw Link.unexpected(t);
-        }
+        Cold.setScheduler(tid, policy, priority);
     }
 
     /**
@@ -144,16 +130,7 @@ public final class OsThread {
      * @throws NativeException ESRCH when there is no such thread
      */
     public static int scheduler(int tid) {
-        try (Arena arena = Arena.ofConfined()) {
-            MemorySegment state = Link.state(arena);
-            int r = (int) Cold.GETSCHEDULER.invokeExact(state, tid);
-            if (r < 0) {
-                throw new NativeException("sched_getscheduler(" + tid + ")", Link.errno(state));
-            }
-            return r;
-        } catch (Throwable t) {
-            throw Link.unexpected(t);
-        }
+        return Cold.scheduler(tid);
     }
 
     /**
@@ -178,20 +155,7 @@ public final class OsThread {
         return (int) Call.call(STATE, tid);
     }
 
-    private static int prctl(String what, int option, long argument) {
-        try (Arena arena = Arena.ofConfined()) {
-            MemorySegment state = Link.state(arena);
-            int r = (int) Cold.PRCTL.invokeExact(state, option, argument);
-            if (r < 0) {
-                throw new NativeException("prctl(" + what + ")", Link.errno(state));
-            }
-            return r;
-        } catch (Throwable t) {
-            throw Link.unexpected(t);
-        }
-    }
-
-    /** A class of its own, so that its functions are linked only when they are used. */
+    /** Calls that a start does not make. A class of its own, because they need the JDK's linker and segments. */
     private static final class Cold {
         static final MethodHandle SETSCHEDULER =
                 Link.capturing(linux_h.sched_setscheduler$address(), linux_h.sched_setscheduler$descriptor());
@@ -201,5 +165,53 @@ public final class OsThread {
         /** {@code int prctl(int option, ...)}. The options used here take one argument, which is a long. */
         static final MethodHandle PRCTL = Link.capturingVariadic(
                 linux_h.prctl.address(), FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_LONG), 1);
+
+        static void setName(String name) {
+            try (Arena arena = Arena.ofConfined()) {
+                prctl("PR_SET_NAME, " + name, linux_h.PR_SET_NAME, arena.allocateFrom(name).address());
+            }
+        }
+
+        static void setScheduler(int tid, int policy, int priority) {
+            try (Arena arena = Arena.ofConfined()) {
+                MemorySegment param = sched_param.allocate(arena);
+                sched_param.sched_priority(param, priority);
+                MemorySegment state = Link.state(arena);
+                int r = (int) SETSCHEDULER.invokeExact(state, tid, policy, param);
+                if (r < 0) {
+                    throw new NativeException(
+                            "sched_setscheduler(" + tid + ", policy " + policy + ", priority " + priority + ")",
+                            Link.errno(state));
+                }
+            } catch (Throwable t) {
+                throw Link.unexpected(t);
+            }
+        }
+
+        static int scheduler(int tid) {
+            try (Arena arena = Arena.ofConfined()) {
+                MemorySegment state = Link.state(arena);
+                int r = (int) GETSCHEDULER.invokeExact(state, tid);
+                if (r < 0) {
+                    throw new NativeException("sched_getscheduler(" + tid + ")", Link.errno(state));
+                }
+                return r;
+            } catch (Throwable t) {
+                throw Link.unexpected(t);
+            }
+        }
+
+        static int prctl(String what, int option, long argument) {
+            try (Arena arena = Arena.ofConfined()) {
+                MemorySegment state = Link.state(arena);
+                int r = (int) PRCTL.invokeExact(state, option, argument);
+                if (r < 0) {
+                    throw new NativeException("prctl(" + what + ")", Link.errno(state));
+                }
+                return r;
+            } catch (Throwable t) {
+                throw Link.unexpected(t);
+            }
+        }
     }
 }

@@ -44,6 +44,9 @@ public final class Shims {
     /** The folders for the temporary copy of the jar's library. Each is a folder, or the name of a property that has one. */
     private static final List<String> FOLDERS = List.of("java.io.tmpdir", "/var/tmp", "user.home", "user.dir");
 
+    /** A function that only glibc has. */
+    private static final String OF_GLIBC = "gnu_get_libc_version";
+
     private static boolean loaded;
 
     private Shims() {
@@ -68,15 +71,15 @@ public final class Shims {
                 loadFromJar(resource);
             }
         } catch (IllegalStateException e) {
-            requireGlibc(Linker.nativeLinker().defaultLookup()); // If the C library is not glibc, that is the better reason.
+            requireGlibc(isGlibc()); // If the C library is not glibc, that is the better reason.
             throw e;
         }
-        if (path != null && SymbolLookup.loaderLookup().find("gmp_abi_version").isEmpty()) {
+        if (path != null && Call.find("gmp_abi_version") == 0) {
             throw new IllegalStateException("gmp4j could not load -D" + PATH_PROPERTY + "=" + path
                     + ": it has no function gmp_abi_version.");
         }
         checkAbi((int) Call.call(Call.symbol("gmp_abi_version")), path != null ? path : "the libgmp4j.so in this jar");
-        requireGlibc(SymbolLookup.loaderLookup()); // It also finds functions of libraries that libgmp4j needs.
+        requireGlibc(Call.find(OF_GLIBC) != 0);
         loaded = true;
     }
 
@@ -101,9 +104,13 @@ public final class Shims {
         return "/native/linux-" + machine + "/libgmp4j.so";
     }
 
+    private static boolean isGlibc() {
+        return Linker.nativeLinker().defaultLookup().find(OF_GLIBC).isPresent();
+    }
+
     /** Refuses musl, which might load the library although it uses the structs of glibc. Package-private for the test. */
-    static void requireGlibc(SymbolLookup libc) {
-        if (libc.find("gnu_get_libc_version").isEmpty()) {
+    static void requireGlibc(boolean glibc) {
+        if (!glibc) {
             throw new IllegalStateException("gmp4j needs glibc, and the C library of this JVM is another, perhaps musl: "
                     + "use a JDK for glibc, and in a container an image that has it.");
         }
@@ -111,7 +118,7 @@ public final class Shims {
 
     /** Refuses a library with another ABI version. Package-private for the test. */
     static void checkAbi(int found, String where) {
-        int wanted = gmp_h.GMP_ABI_VERSION();
+        int wanted = gmp_h.GMP_ABI_VERSION;
         if (found != wanted) {
             throw new IllegalStateException("gmp4j needs a libgmp4j.so with ABI version " + wanted + ", but " + where
                     + " has version " + found + ": rebuild both from the same sources.");

@@ -6,7 +6,7 @@ import org.gmp4j.ffi.linux.linux_h;
 /** Sends signals to threads of this process, and reads and installs signal handlers. Thread-safe, allocates nothing. */
 public final class Signals {
     /** The signal by which Go and this runtime preempt. Processes ignore it by default, so a late signal does no harm. */
-    public static final int SIGURG = linux_h.SIGURG();
+    public static final int SIGURG = linux_h.SIGURG;
 
     /** The signal that ends the process, with a core file if these are enabled. It has this number on all machines. */
     public static final int SIGABRT = 6;

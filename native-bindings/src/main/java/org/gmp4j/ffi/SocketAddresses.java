@@ -40,7 +40,7 @@ public final class SocketAddresses {
             MemorySegment s;
             if (ipv6 && address.getAddress() instanceof Inet4Address ip) {
                 s = sockaddr_in6.allocate(arena);
-                sockaddr_in6.sin6_family(s, (short) linux_h.AF_INET6());
+                sockaddr_in6.sin6_family(s, (short) linux_h.AF_INET6);
                 MemorySegment in4 = Sockets.encode(address, arena);
                 sockaddr_in6.sin6_port(s, sockaddr_in.sin_port(in4));
                 MemorySegment bytes = sockaddr_in6.sin6_addr(s);
@@ -103,7 +103,7 @@ public final class SocketAddresses {
      */
     public static boolean same(long a, long b) {
         long n = length(a);
-        return n == length(b) && MemorySegment.mismatch(Memory.ALL, a, a + n, Memory.ALL, b, b + n) < 0;
+        return n == length(b) && MemorySegment.mismatch(AddressSpace.ALL, a, a + n, AddressSpace.ALL, b, b + n) < 0;
     }
 
     /**
@@ -113,20 +113,20 @@ public final class SocketAddresses {
      * @param to the address of the other place
      */
     public static void copy(long from, long to) {
-        MemorySegment.copy(Memory.ALL, from, Memory.ALL, to, BYTES);
+        MemorySegment.copy(AddressSpace.ALL, from, AddressSpace.ALL, to, BYTES);
     }
 
     private static MemorySegment at(long place) {
-        return Memory.ALL.asSlice(place, BYTES);
+        return AddressSpace.ALL.asSlice(place, BYTES);
     }
 
     /** Sets the length to the room for a sockaddr, and returns the address of the length. */
     static long lengthForKernel(long place) {
-        Memory.ALL.set(ValueLayout.JAVA_INT_UNALIGNED, place + LENGTH, (int) LENGTH);
+        AddressSpace.ALL.set(ValueLayout.JAVA_INT_UNALIGNED, place + LENGTH, (int) LENGTH);
         return place + LENGTH;
     }
 
     static long length(long place) {
-        return Memory.ALL.get(ValueLayout.JAVA_INT_UNALIGNED, place + LENGTH);
+        return AddressSpace.ALL.get(ValueLayout.JAVA_INT_UNALIGNED, place + LENGTH);
     }
 }

@@ -19,7 +19,7 @@ public final class SocketOptions {
      * @param on whether the kernel sends small writes at once
      */
     public static void noDelay(int fd, boolean on) {
-        set(fd, linux_h.IPPROTO_TCP(), linux_h.TCP_NODELAY(), on ? 1 : 0);
+        set(fd, linux_h.IPPROTO_TCP, linux_h.TCP_NODELAY, on ? 1 : 0);
     }
 
     /**
@@ -29,7 +29,7 @@ public final class SocketOptions {
      * @param on whether the kernel probes a silent peer
      */
     public static void keepAlive(int fd, boolean on) {
-        set(fd, linux_h.SOL_SOCKET(), linux_h.SO_KEEPALIVE(), on ? 1 : 0);
+        set(fd, linux_h.SOL_SOCKET, linux_h.SO_KEEPALIVE, on ? 1 : 0);
     }
 
     /**
@@ -41,9 +41,9 @@ public final class SocketOptions {
      * @param count probes without an answer that end the connection, 1 to 127
      */
     public static void keepAliveTimes(int fd, int idle, int interval, int count) {
-        set(fd, linux_h.IPPROTO_TCP(), linux_h.TCP_KEEPIDLE(), idle);
-        set(fd, linux_h.IPPROTO_TCP(), linux_h.TCP_KEEPINTVL(), interval);
-        set(fd, linux_h.IPPROTO_TCP(), linux_h.TCP_KEEPCNT(), count);
+        set(fd, linux_h.IPPROTO_TCP, linux_h.TCP_KEEPIDLE, idle);
+        set(fd, linux_h.IPPROTO_TCP, linux_h.TCP_KEEPINTVL, interval);
+        set(fd, linux_h.IPPROTO_TCP, linux_h.TCP_KEEPCNT, count);
     }
 
     /**
@@ -58,7 +58,7 @@ public final class SocketOptions {
             MemorySegment value = arena.allocate(ValueLayout.JAVA_INT, 2);
             value.setAtIndex(ValueLayout.JAVA_INT, 0, seconds < 0 ? 0 : 1);
             value.setAtIndex(ValueLayout.JAVA_INT, 1, Math.max(0, seconds));
-            Sockets.setOption(fd, linux_h.SOL_SOCKET(), linux_h.SO_LINGER(), value);
+            Sockets.setOption(fd, linux_h.SOL_SOCKET, linux_h.SO_LINGER, value);
         }
     }
 
@@ -68,7 +68,7 @@ public final class SocketOptions {
      * @param fd the socket
      */
     public static void reuseAddress(int fd) {
-        set(fd, linux_h.SOL_SOCKET(), linux_h.SO_REUSEADDR(), 1);
+        set(fd, linux_h.SOL_SOCKET, linux_h.SO_REUSEADDR, 1);
     }
 
     /**
@@ -77,7 +77,7 @@ public final class SocketOptions {
      * @param fd the socket
      */
     public static void reusePort(int fd) {
-        set(fd, linux_h.SOL_SOCKET(), linux_h.SO_REUSEPORT(), 1);
+        set(fd, linux_h.SOL_SOCKET, linux_h.SO_REUSEPORT, 1);
     }
 
     /**
@@ -86,7 +86,7 @@ public final class SocketOptions {
      * @param fd a datagram socket
      */
     public static void broadcast(int fd) {
-        set(fd, linux_h.SOL_SOCKET(), linux_h.SO_BROADCAST(), 1);
+        set(fd, linux_h.SOL_SOCKET, linux_h.SO_BROADCAST, 1);
     }
 
     /**
@@ -96,7 +96,7 @@ public final class SocketOptions {
      * @param only false to serve IPv4 as well
      */
     public static void ipv6Only(int fd, boolean only) {
-        set(fd, linux_h.IPPROTO_IPV6(), linux_h.IPV6_V6ONLY(), only ? 1 : 0);
+        set(fd, linux_h.IPPROTO_IPV6, linux_h.IPV6_V6ONLY, only ? 1 : 0);
     }
 
     /**
@@ -106,7 +106,7 @@ public final class SocketOptions {
      * @param bytes the size, which the kernel doubles and limits
      */
     public static void receiveBuffer(int fd, int bytes) {
-        set(fd, linux_h.SOL_SOCKET(), linux_h.SO_RCVBUF(), bytes);
+        set(fd, linux_h.SOL_SOCKET, linux_h.SO_RCVBUF, bytes);
     }
 
     /**
@@ -116,7 +116,7 @@ public final class SocketOptions {
      * @param bytes the size, which the kernel doubles and limits
      */
     public static void sendBuffer(int fd, int bytes) {
-        set(fd, linux_h.SOL_SOCKET(), linux_h.SO_SNDBUF(), bytes);
+        set(fd, linux_h.SOL_SOCKET, linux_h.SO_SNDBUF, bytes);
     }
 
     private static void set(int fd, int level, int name, int value) {

@@ -23,13 +23,13 @@ import org.gmp4j.ffi.linux.sockaddr_in6;
  */
 public final class Sockets {
     /** {@link #shutdown}: no more reads. */
-    public static final int SHUT_RD = linux_h.SHUT_RD();
+    public static final int SHUT_RD = linux_h.SHUT_RD;
 
     /** {@link #shutdown}: no more writes. */
-    public static final int SHUT_WR = linux_h.SHUT_WR();
+    public static final int SHUT_WR = linux_h.SHUT_WR;
 
     /** {@link #shutdown}: neither reads nor writes. */
-    public static final int SHUT_RDWR = linux_h.SHUT_RDWR();
+    public static final int SHUT_RDWR = linux_h.SHUT_RDWR;
 
     private static final Call.Function ACCEPT = Call.function("gmp_accept");
     private static final Call.Function SEND = Call.function("gmp_send");
@@ -70,7 +70,7 @@ public final class Sockets {
      * @throws NativeException EMFILE or ENFILE without a free descriptor, EAFNOSUPPORT without IPv6
      */
     public static int tcp(boolean ipv6) {
-        return socket(ipv6 ? linux_h.AF_INET6() : linux_h.AF_INET(), linux_h.SOCK_STREAM());
+        return socket(ipv6 ? linux_h.AF_INET6 : linux_h.AF_INET, linux_h.SOCK_STREAM);
     }
 
     /**
@@ -81,13 +81,13 @@ public final class Sockets {
      * @throws NativeException EMFILE or ENFILE without a free descriptor, EAFNOSUPPORT without IPv6
      */
     public static int udp(boolean ipv6) {
-        return socket(ipv6 ? linux_h.AF_INET6() : linux_h.AF_INET(), linux_h.SOCK_DGRAM());
+        return socket(ipv6 ? linux_h.AF_INET6 : linux_h.AF_INET, linux_h.SOCK_DGRAM);
     }
 
     static int socket(int family, int type) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment state = Link.state(arena);
-            int r = (int) SOCKET.invokeExact(state, family, type | linux_h.SOCK_NONBLOCK() | linux_h.SOCK_CLOEXEC(), 0);
+            int r = (int) SOCKET.invokeExact(state, family, type | linux_h.SOCK_NONBLOCK | linux_h.SOCK_CLOEXEC, 0);
             return check(r, "socket", state);
         } catch (Throwable t) {
             throw Link.unexpected(t);
@@ -141,7 +141,7 @@ public final class Sockets {
      * @return the new socket, non-blocking, or the negated error number ({@code -Errno.EAGAIN} when none waits)
      */
     public static int accept(int fd) {
-        return (int) Call.call(ACCEPT, fd, 0, 0, linux_h.SOCK_NONBLOCK() | linux_h.SOCK_CLOEXEC(), 0, 0);
+        return (int) Call.call(ACCEPT, fd, 0, 0, linux_h.SOCK_NONBLOCK | linux_h.SOCK_CLOEXEC, 0, 0);
     }
 
     /**
@@ -201,8 +201,8 @@ public final class Sockets {
      * Reads an option of type int.
      *
      * @param fd the socket
-     * @param level for example {@code linux_h.SOL_SOCKET()}
-     * @param name for example {@code linux_h.SO_RCVBUF()}
+     * @param level for example {@code linux_h.SOL_SOCKET}
+     * @param name for example {@code linux_h.SO_RCVBUF}
      * @return its value
      * @throws NativeException ENOPROTOOPT when there is no such option
      */
@@ -226,15 +226,15 @@ public final class Sockets {
      * @throws NativeException ENOTSOCK when the descriptor is not a socket, EBADF when it is closed
      */
     public static boolean isListening(int fd) {
-        return option(fd, linux_h.SOL_SOCKET(), SO_ACCEPTCONN) != 0;
+        return option(fd, linux_h.SOL_SOCKET, SO_ACCEPTCONN) != 0;
     }
 
     /**
      * Sets an option of type int.
      *
      * @param fd the socket
-     * @param level for example {@code linux_h.IPPROTO_TCP()}
-     * @param name for example {@code linux_h.TCP_NODELAY()}
+     * @param level for example {@code linux_h.IPPROTO_TCP}
+     * @param name for example {@code linux_h.TCP_NODELAY}
      * @param value its value
      * @throws NativeException ENOPROTOOPT when there is no such option
      */
@@ -261,7 +261,7 @@ public final class Sockets {
      * @return 0, or the error number
      */
     public static int error(int fd) {
-        return option(fd, linux_h.SOL_SOCKET(), linux_h.SO_ERROR());
+        return option(fd, linux_h.SOL_SOCKET, linux_h.SO_ERROR);
     }
 
     /**
@@ -320,14 +320,14 @@ public final class Sockets {
         switch (address.getAddress()) {
             case Inet4Address ip -> {
                 MemorySegment s = sockaddr_in.allocate(arena);
-                sockaddr_in.sin_family(s, (short) linux_h.AF_INET());
+                sockaddr_in.sin_family(s, (short) linux_h.AF_INET);
                 sockaddr_in.sin_port(s, networkOrder(address.getPort()));
                 MemorySegment.copy(MemorySegment.ofArray(ip.getAddress()), 0, sockaddr_in.sin_addr(s), 0, 4);
                 return s;
             }
             case Inet6Address ip -> {
                 MemorySegment s = sockaddr_in6.allocate(arena);
-                sockaddr_in6.sin6_family(s, (short) linux_h.AF_INET6());
+                sockaddr_in6.sin6_family(s, (short) linux_h.AF_INET6);
                 sockaddr_in6.sin6_port(s, networkOrder(address.getPort()));
                 sockaddr_in6.sin6_scope_id(s, ip.getScopeId());
                 MemorySegment.copy(
@@ -345,10 +345,10 @@ public final class Sockets {
         byte[] ip;
         int port;
         int scope = 0;
-        if (family == linux_h.AF_INET()) {
+        if (family == linux_h.AF_INET) {
             ip = sockaddr_in.sin_addr(s).toArray(ValueLayout.JAVA_BYTE);
             port = networkOrder(sockaddr_in.sin_port(s));
-        } else if (family == linux_h.AF_INET6()) {
+        } else if (family == linux_h.AF_INET6) {
             ip = sockaddr_in6.sin6_addr(s).toArray(ValueLayout.JAVA_BYTE);
             port = networkOrder(sockaddr_in6.sin6_port(s));
             scope = sockaddr_in6.sin6_scope_id(s);

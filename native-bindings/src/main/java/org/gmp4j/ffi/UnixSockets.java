@@ -26,7 +26,7 @@ public final class UnixSockets {
      * @throws NativeException EMFILE or ENFILE without a free descriptor
      */
     public static int stream() {
-        return Sockets.socket(linux_h.AF_UNIX(), linux_h.SOCK_STREAM());
+        return Sockets.socket(linux_h.AF_UNIX, linux_h.SOCK_STREAM);
     }
 
     /**
@@ -36,7 +36,7 @@ public final class UnixSockets {
      * @throws NativeException EMFILE or ENFILE without a free descriptor
      */
     public static int datagram() {
-        return Sockets.socket(linux_h.AF_UNIX(), linux_h.SOCK_DGRAM());
+        return Sockets.socket(linux_h.AF_UNIX, linux_h.SOCK_DGRAM);
     }
 
     /**
@@ -91,7 +91,7 @@ public final class UnixSockets {
             throw new IllegalArgumentException("a Unix socket's path has no NUL: " + name.replace('\0', '?'));
         }
         MemorySegment s = sockaddr_un.allocate(arena);
-        sockaddr_un.sun_family(s, (short) linux_h.AF_UNIX());
+        sockaddr_un.sun_family(s, (short) linux_h.AF_UNIX);
         MemorySegment path = sockaddr_un.sun_path(s);
         MemorySegment.copy(bytes, 0, path, ValueLayout.JAVA_BYTE, 0, bytes.length);
         boolean inKernel = bytes[0] == '@';

@@ -91,14 +91,14 @@ class CallTest {
         try (Arena arena = Arena.ofConfined()) {
             @SuppressWarnings("restricted")
             SymbolLookup symbols = SymbolLookup.libraryLookup(library, arena);
-            Call.Function mixed = Call.at(symbols.findOrThrow("mixed"));
+            Call.Function mixed = Call.at(symbols.findOrThrow("mixed").address());
             assertEquals(-1 + 20 - 300 - 4000 + 50000 - 600000, Call.call(mixed, -1, 2, -3, -4, 5, -6));
             assertEquals(1 + 20 + 300, Call.call(mixed, 1, 2, 3));
-            Call.Function negated = Call.at(symbols.findOrThrow("negated"));
+            Call.Function negated = Call.at(symbols.findOrThrow("negated").address());
             assertEquals(-7, (int) Call.call(negated, 7));
             assertEquals(Integer.MAX_VALUE, (int) Call.call(negated, -Integer.MAX_VALUE));
-            assertEquals(-1, Call.call(Call.at(symbols.findOrThrow("nothing"))));
-            assertEquals(-1, Call.critical(Call.at(symbols.findOrThrow("nothing"))));
+            assertEquals(-1, Call.call(Call.at(symbols.findOrThrow("nothing").address())));
+            assertEquals(-1, Call.critical(Call.at(symbols.findOrThrow("nothing").address())));
         }
     }
 }

@@ -27,7 +27,7 @@ class ClockTest {
     }
 
     private static long kernel(MemorySegment ts) {
-        assertEquals(0, linux_h.clock_gettime(linux_h.CLOCK_MONOTONIC(), ts));
+        assertEquals(0, linux_h.clock_gettime(linux_h.CLOCK_MONOTONIC, ts));
         return timespec.tv_sec(ts) * 1_000_000_000 + timespec.tv_nsec(ts);
     }
 }

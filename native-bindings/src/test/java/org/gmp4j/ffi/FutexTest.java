@@ -36,7 +36,7 @@ class FutexTest {
     }
 
     private void set(int value) {
-        Memory.ALL.set(ValueLayout.JAVA_INT, word, value);
+        AddressSpace.ALL.set(ValueLayout.JAVA_INT, word, value);
     }
 
     @Test

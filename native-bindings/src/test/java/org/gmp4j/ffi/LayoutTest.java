@@ -9,20 +9,22 @@ import java.io.IOException;
 import java.lang.foreign.GroupLayout;
 import java.lang.foreign.MemoryLayout;
 import java.lang.foreign.MemoryLayout.PathElement;
+import java.lang.foreign.ValueLayout;
 import java.lang.reflect.Field;
-import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
+import org.gmp4j.ffi.gmp.Structs;
 import org.gmp4j.ffi.gmp.g;
 import org.gmp4j.ffi.gmp.gmp_event;
 import org.gmp4j.ffi.gmp.gmp_h;
@@ -92,6 +94,35 @@ class LayoutTest {
         Map<String, Long> c = inC("gmp.h", dir, java);
         assertTrue(!java.get("offsetof(struct g, goid)").equals(c.get("offsetof(struct g, goid)")));
         assertTrue(!java.equals(c));
+    }
+
+    /** The text from which the runtime takes offsets has each field of each struct, as the layout has it. */
+    @Test
+    void structsAsText() throws ReflectiveOperationException {
+        int structs = 0;
+        for (MemoryLayout layout : OURS) {
+            String name = layout.name().orElseThrow();
+            if (!name.matches("sysmontick|.*stat")) { // These are only within others.
+                String text = (String) Structs.class.getField(name.toUpperCase(Locale.ROOT)).get(null);
+                assertEquals(name + " " + layout.byteSize() + text(layout, "", 0), text);
+                structs++;
+            }
+        }
+        assertEquals(Structs.class.getFields().length, structs);
+    }
+
+    private static String text(MemoryLayout struct, String prefix, long offset) {
+        StringBuilder text = new StringBuilder();
+        for (String member : members(struct)) {
+            PathElement path = PathElement.groupElement(member);
+            MemoryLayout field = struct.select(path);
+            long at = offset + struct.byteOffset(path);
+            String type = field.equals(ValueLayout.JAVA_INT.withName(member)) ? "int"
+                    : field.equals(ValueLayout.JAVA_LONG.withName(member)) ? "long" : "other";
+            text.append(' ').append(prefix).append(member).append('=').append(at).append(':').append(type);
+            text.append(field instanceof GroupLayout ? text(field, prefix + member + ".", at) : "");
+        }
+        return text.toString();
     }
 
     /** A new field may hide in padding, where no size and no offset changes. */
@@ -208,15 +239,12 @@ class LayoutTest {
         return names;
     }
 
-    /** jextract makes a method without parameters of every constant. */
     private static Map<String, Long> constants(Class<?> header) throws ReflectiveOperationException {
         Map<String, Long> all = new TreeMap<>();
-        for (Method method : header.getDeclaredMethods()) {
-            if (Modifier.isPublic(method.getModifiers())
-                    && method.getParameterCount() == 0
-                    && method.getName().matches("[A-Z][A-Z0-9_]*")) {
+        for (Field field : header.getDeclaredFields()) {
+            if (Modifier.isPublic(field.getModifiers()) && field.getName().matches("[A-Z][A-Z0-9_]*")) {
                 // An unsigned constant comes as a negative int: the 32 bits are compared.
-                all.put("(int)(" + method.getName() + ")", ((Integer) method.invoke(null)).longValue());
+                all.put("(int)(" + field.getName() + ")", (long) field.getInt(null));
             }
         }
         return all;

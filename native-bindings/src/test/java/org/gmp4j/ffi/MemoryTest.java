@@ -22,26 +22,26 @@ class MemoryTest {
         long addr = Memory.map(SIZE);
         assertEquals(0, addr % 4096);
         for (int i = 0; i < SIZE; i += 8) {
-            assertEquals(0, Memory.ALL.get(ValueLayout.JAVA_LONG, addr + i));
+            assertEquals(0, AddressSpace.ALL.get(ValueLayout.JAVA_LONG, addr + i));
         }
-        Memory.ALL.set(ValueLayout.JAVA_LONG, addr + SIZE - 8, 42);
-        assertEquals(42, Memory.ALL.get(ValueLayout.JAVA_LONG, addr + SIZE - 8));
+        AddressSpace.ALL.set(ValueLayout.JAVA_LONG, addr + SIZE - 8, 42);
+        assertEquals(42, AddressSpace.ALL.get(ValueLayout.JAVA_LONG, addr + SIZE - 8));
         Memory.unmap(addr, SIZE);
     }
 
     @Test
     void aTerabyteCostsNothingUntilItIsTouched() {
         long addr = Memory.map(1L << 40);
-        Memory.ALL.set(ValueLayout.JAVA_BYTE, addr + (1L << 40) - 1, (byte) 1);
+        AddressSpace.ALL.set(ValueLayout.JAVA_BYTE, addr + (1L << 40) - 1, (byte) 1);
         Memory.unmap(addr, 1L << 40);
     }
 
     @Test
     void dontneedGivesBack() {
         long addr = Memory.map(SIZE);
-        Memory.ALL.set(ValueLayout.JAVA_INT, addr, 42);
+        AddressSpace.ALL.set(ValueLayout.JAVA_INT, addr, 42);
         Memory.advise(addr, SIZE, Memory.ADVICE_DONTNEED);
-        assertEquals(0, Memory.ALL.get(ValueLayout.JAVA_INT, addr));
+        assertEquals(0, AddressSpace.ALL.get(ValueLayout.JAVA_INT, addr));
         Memory.unmap(addr, SIZE);
     }
 

@@ -179,7 +179,7 @@ class SignalsTest {
         address = (long) handle.invokeExact(Signals.SIGURG, 0);
         assertEquals(Signals.SIG_IGN, Signals.handlerOf(Signals.SIGURG));
         // The JVM owns this one.
-        assertTrue(Signals.handlerOf(linux_h.SIGUSR2()) > Signals.SIG_IGN);
+        assertTrue(Signals.handlerOf(linux_h.SIGUSR2) > Signals.SIG_IGN);
         assertEquals(
                 "sigaction(9999) failed: EINVAL (Invalid argument)",
                 assertThrows(NativeException.class, () -> Signals.handlerOf(9999)).getMessage());

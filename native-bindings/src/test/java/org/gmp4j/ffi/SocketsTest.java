@@ -60,7 +60,7 @@ class SocketsTest {
     private void conversation(InetSocketAddress loopback) {
         boolean ipv6 = loopback.getAddress().getAddress().length == 16;
         int server = Sockets.tcp(ipv6);
-        Sockets.setOption(server, linux_h.SOL_SOCKET(), linux_h.SO_REUSEADDR(), 1);
+        Sockets.setOption(server, linux_h.SOL_SOCKET, linux_h.SO_REUSEADDR, 1);
         Sockets.bind(server, loopback);
         Sockets.listen(server, 16);
         InetSocketAddress address = Sockets.localAddress(server);
@@ -78,8 +78,8 @@ class SocketsTest {
         assertTrue(accepted > 0);
         assertEquals(address, Sockets.remoteAddress(client));
         assertEquals(Sockets.localAddress(client), Sockets.remoteAddress(accepted));
-        Sockets.setOption(client, linux_h.IPPROTO_TCP(), linux_h.TCP_NODELAY(), 1);
-        assertEquals(1, Sockets.option(client, linux_h.IPPROTO_TCP(), linux_h.TCP_NODELAY()));
+        Sockets.setOption(client, linux_h.IPPROTO_TCP, linux_h.TCP_NODELAY, 1);
+        assertEquals(1, Sockets.option(client, linux_h.IPPROTO_TCP, linux_h.TCP_NODELAY));
 
         MemorySegment out = arena.allocateFrom("hello");
         MemorySegment in = arena.allocate(100);

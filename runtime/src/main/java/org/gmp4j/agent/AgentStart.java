@@ -55,9 +55,8 @@ final class AgentStart implements Agent.Starter {
         if (options.when() == When.OFF) {
             return;
         }
-        PointTransformer transformer = new PointTransformer(options);
         if (options.when() == When.DEMAND && instrumentation.isRetransformClassesSupported()) {
-            OnDemand.start(instrumentation, transformer);
+            OnDemand.start(instrumentation, options);
             return;
         }
         if (JdkPoint.PROBLEM != null) {
@@ -66,6 +65,7 @@ final class AgentStart implements Agent.Starter {
         }
         Points.initialize();
         Points.setEager(options.when() == When.EAGER);
+        PointTransformer transformer = new PointTransformer(options);
         // Only if needed: for a transformer that may change loaded classes the JVM keeps the original file of each changed class.
         boolean loaded = (attached || options.includesAny()) && instrumentation.isRetransformClassesSupported();
         instrumentation.addTransformer(transformer, loaded);

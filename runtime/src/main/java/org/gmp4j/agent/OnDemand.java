@@ -35,7 +35,9 @@ public final class OnDemand implements ClassFileTransformer {
     private static final LongAdder NANOS = new LongAdder();
 
     private final Instrumentation instrumentation;
-    private final PointTransformer points;
+    private final PointOptions options;
+    /** Made when the first class is considered. Guarded by the monitor. */
+    private @Nullable PointTransformer points;
     /** The classes that have points, or are about to get them. Other threads read this set when the JVM transforms classes again. */
     private final Set<Class<?>> given = Collections.synchronizedSet(Collections.newSetFromMap(new WeakHashMap<>()));
     /** Whether {@link #begin} has succeeded. Only {@link #give} accesses it. */
@@ -43,14 +45,23 @@ public final class OnDemand implements ClassFileTransformer {
     /** Whether the reason why there are no points is printed. Only {@link #give} accesses it. */
     private boolean reported;
 
-    private OnDemand(Instrumentation instrumentation, PointTransformer points) {
+    private OnDemand(Instrumentation instrumentation, PointOptions options) {
         this.instrumentation = instrumentation;
-        this.points = points;
+        this.options = options;
     }
 
     /** Starts points on demand: from now on {@link #give} adds points to classes. */
-    static void start(Instrumentation instrumentation, PointTransformer points) {
-        on = new OnDemand(instrumentation, points);
+    static void start(Instrumentation instrumentation, PointOptions options) {
+        on = new OnDemand(instrumentation, options);
+    }
+
+    private synchronized PointTransformer points() {
+        PointTransformer made = points;
+        if (made == null) {
+            made = new PointTransformer(options);
+            points = made;
+        }
+        return made;
     }
 
     /** Returns the object that adds points on demand in this JVM; null when points are not added on demand. */
@@ -75,7 +86,7 @@ public final class OnDemand implements ClassFileTransformer {
 
     /** Returns whether a class may have points, by its name, its origin and its kind. */
     public boolean mayHave(Class<?> c) {
-        return points.isMeant(instrumentation, c);
+        return points().isMeant(instrumentation, c);
     }
 
     /** Returns whether a class has points, or is about to get them. */
@@ -158,6 +169,6 @@ public final class OnDemand implements ClassFileTransformer {
     public byte @Nullable [] transform(@Nullable Module module, @Nullable ClassLoader loader, @Nullable String name,
             @Nullable Class<?> loaded, @Nullable ProtectionDomain domain, byte[] classFile) {
         return loaded == null || !given.contains(loaded) ? null
-                : points.transform(module, loader, name, loaded, domain, classFile);
+                : points().transform(module, loader, name, loaded, domain, classFile);
     }
 }

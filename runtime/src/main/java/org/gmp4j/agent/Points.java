@@ -89,8 +89,9 @@ public final class Points {
     }
 
     /**
-     * Initialises the classes through which a point is linked. When a point is linked the stack may be nearly full, and a class whose
-     * initialiser runs out of stack can never be used.
+     * Initialises the classes through which a point is linked and armed. When a point is linked the stack may be nearly full, and when
+     * {@code sysmon} arms it, the heap. A class whose initialiser runs out of stack or memory can never be used. Called before the first
+     * class has points.
      */
     static void initialize() {
         try {
@@ -107,6 +108,14 @@ public final class Points {
                 continue; // This JDK links without the class.
             }
         }
+        shake();
+        synchronized (LOCK) {
+            ClassSites.expunge();
+            ClassSites.addUnarmed(new ArrayList<>(0));
+            arm(new ArrayList<>(0));
+            int _ = disarm(new ArrayList<>(0));
+        }
+        armLearnt();
     }
 
     /**
@@ -259,21 +268,6 @@ public final class Points {
     }
 
     /**
-     * Runs, once, the operations that {@code sysmon} does when a goroutine first exceeds its quantum, because a class whose initialiser
-     * runs out of memory can never be used.
-     */
-    public static void rehearse() {
-        shake();
-        synchronized (LOCK) {
-            ClassSites.expunge();
-            ClassSites.addUnarmed(new ArrayList<>(0));
-            arm(new ArrayList<>(0));
-            int _ = disarm(new ArrayList<>(0));
-        }
-        armLearnt();
-    }
-
-    /**
      * Arms points of the methods on this stack. Level 0 is the outermost loops of the topmost method that has points, and the method's
      * entry if it calls itself. Each further level is the loops one level deeper. After the deepest loops of a method come the outermost
      * loops of the next method down the stack. All methods of one name in a class count as one. The levels up to {@code level} are armed.
@@ -410,7 +404,7 @@ public final class Points {
 
     /** Returns whether any class has linked points. Otherwise neither a nudge nor arming stops a goroutine. */
     public static boolean any() {
-        return ClassSites.any();
+        return used && ClassSites.any(); // ClassSites is loaded by the first point.
     }
 
     /** Returns the counts of this process so far. */

@@ -8,10 +8,6 @@ import org.gmp4j.ffi.Membarrier;
 import org.gmp4j.ffi.Memory;
 import org.gmp4j.ffi.OsThread;
 import org.gmp4j.ffi.StackSpace;
-import org.gmp4j.ffi.gmp.g;
-import org.gmp4j.ffi.gmp.m;
-import org.gmp4j.ffi.gmp.p;
-import org.gmp4j.ffi.gmp.schedt;
 import org.gmp4j.lock.HeapMutex;
 import org.gmp4j.lock.LockRank;
 import org.gmp4j.lock.Note;
@@ -32,6 +28,7 @@ import org.gmp4j.struct.Mem;
 import org.gmp4j.struct.P;
 import org.gmp4j.struct.PStatus;
 import org.gmp4j.struct.Schedt;
+import org.gmp4j.struct.Struct;
 
 /**
  * Runs code that the scheduler seldom needs, before the first goroutine, so that the JVM links it. The first use of a class, of a string,
@@ -49,8 +46,8 @@ public final class Warm {
         "sched.FindRunnable", "sched.base.TraceEvents", "sched.Tracing", "sched.base.Recorder", "sched.base.Recorder$Taken",
         "sched.jdk.NamedPools", "policy.Pacing", "policy.Slice", "policy.Spin", "policy.Steal", "policy.Turns"};
 
-    private static final IntField INT = Mem.intField(p.layout(), "id");
-    private static final LongField LONG = Mem.longField(p.layout(), "link");
+    private static final IntField INT = Struct.P.intField("id");
+    private static final LongField LONG = Struct.P.longField("link");
     private static final int GS = 8;
 
     /** Guarded by the monitor of {@code Rehearsal}, the only caller. */
@@ -64,15 +61,14 @@ public final class Warm {
         if (done) {
             return;
         }
-        long line = Mem.alloc(p.layout(), 1);
+        long line = Mem.alloc(Struct.P, 1);
         fields(line);
         words(line);
-        segment(line);
         calls(line);
         for (int i = 0; i <= JdkThreads.CUSTOMIZED_AFTER; i++) { // All calls of C code go through these two handles.
             long _ = Futex.wake(line, 1) + StackSpace.left();
         }
-        Mem.recycle(p.layout(), line);
+        Mem.recycle(Struct.P, line);
         states();
         locks();
         queues();
@@ -120,12 +116,6 @@ public final class Warm {
         Mem.LONG.set(addr, Mem.LONG.get(addr));
     }
 
-    /** Loads the JDK's classes for accesses to a segment. The bindings access arguments and results of C code by segments. */
-    private static void segment(long addr) {
-        long _ = Memory.ALL.get(ValueLayout.JAVA_LONG_UNALIGNED, addr);
-        int _ = Memory.ALL.get(ValueLayout.JAVA_INT_UNALIGNED, addr);
-    }
-
     /** Runs the calls of C code. */
     private static void calls(long addr) {
         int _ = Futex.await(addr, 1) + Futex.await(addr, 1, 0) + Futex.wake(addr, 1);
@@ -138,30 +128,30 @@ public final class Warm {
     }
 
     private static void states() {
-        long gp = Mem.alloc(g.layout(), 1);
+        long gp = Mem.alloc(Struct.G, 1);
         GStatus.casgstatus(gp, GStatus.GIDLE, GStatus.GDEAD);
         GStatus.casgstatus(gp, GStatus.GDEAD, GStatus.GRUNNABLE);
         boolean _ = GStatus.trycasgstatus(gp, GStatus.GWAITING, GStatus.GRUNNABLE); // Fails on purpose, to run the code of a failure.
         int status = GStatus.readgstatus(gp);
-        Mem.recycle(g.layout(), gp);
-        long pp = Mem.alloc(p.layout(), 1);
+        Mem.recycle(Struct.G, gp);
+        long pp = Mem.alloc(Struct.P, 1);
         PStatus.set(pp, PStatus.PIDLE);
         PStatus.setVolatile(pp, PStatus.PSYSCALL);
         var _ = PStatus.cas(pp, PStatus.PSYSCALL, PStatus.PIDLE);
         status = PStatus.get(pp);
-        Mem.recycle(p.layout(), pp);
+        Mem.recycle(Struct.P, pp);
     }
 
     /** Runs all operations of the queues and idle lists, on structs that belong to no scheduler. */
     private static void queues() {
-        long sched = Mem.alloc(schedt.layout(), 1);
-        long mine = Mem.alloc(p.layout(), 1);
-        long other = Mem.alloc(p.layout(), 1);
-        long mp = Mem.alloc(m.layout(), 1);
+        long sched = Mem.alloc(Struct.SCHEDT, 1);
+        long mine = Mem.alloc(Struct.P, 1);
+        long other = Mem.alloc(Struct.P, 1);
+        long mp = Mem.alloc(Struct.M, 1);
         long words = P.timersLockAddress(other); // A word that serves as both masks.
         long[] gs = new long[GS];
         for (int i = 0; i < GS; i++) {
-            gs[i] = Mem.alloc(g.layout(), 1);
+            gs[i] = Mem.alloc(Struct.G, 1);
         }
         Schedt.GOMAXPROCS.setOpaque(sched, 1);
         Schedt.IDLEPMASK.setRelease(sched, words);
@@ -204,12 +194,12 @@ public final class Warm {
         var _ = Idle.pidlegetSpinning(sched, 0);
         SchedLock.unlock(sched);
         for (long gp : gs) {
-            Mem.recycle(g.layout(), gp);
+            Mem.recycle(Struct.G, gp);
         }
-        Mem.recycle(m.layout(), mp);
-        Mem.recycle(p.layout(), mine);
-        Mem.recycle(p.layout(), other);
-        Mem.recycle(schedt.layout(), sched);
+        Mem.recycle(Struct.M, mp);
+        Mem.recycle(Struct.P, mine);
+        Mem.recycle(Struct.P, other);
+        Mem.recycle(Struct.SCHEDT, sched);
     }
 
     private static void drain(long sched, long pp) {
@@ -224,7 +214,7 @@ public final class Warm {
     }
 
     private static void locks() {
-        long pp = Mem.alloc(p.layout(), 1);
+        long pp = Mem.alloc(Struct.P, 1);
         long word = P.timersLockAddress(pp);
         HeapMutex.rehearse();
         RuntimeMutex.rehearse(word);
@@ -241,6 +231,6 @@ public final class Warm {
         Idle.maskSet(word, 0);
         Idle.maskClear(word, 0);
         var _ = Idle.maskRead(word, 0);
-        Mem.recycle(p.layout(), pp);
+        Mem.recycle(Struct.P, pp);
     }
 }

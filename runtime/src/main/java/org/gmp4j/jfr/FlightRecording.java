@@ -16,12 +16,10 @@ import org.gmp4j.metrics.Histogram;
 import org.gmp4j.metrics.Metrics;
 import org.gmp4j.sched.base.Recorder;
 import org.gmp4j.sched.base.Scheduler;
-import org.gmp4j.stack.JdkThreads;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Registers the runtime's events with JFR when the first recording of the process begins, or at the start if {@code jfr=1} is set.
- * Before the registration the runtime loads only one class of JFR, in order to check each second whether JFR is in use.
  */
 public final class FlightRecording {
     private static final double NANOS = 1e9;
@@ -30,15 +28,6 @@ public final class FlightRecording {
     private static volatile @Nullable EventType waits;
 
     private FlightRecording() {
-    }
-
-    /**
-     * Returns whether JFR has been used in this process. Takes no lock, and loads one class of JFR.
-     *
-     * @throws NoClassDefFoundError when there is no module {@code jdk.jfr}
-     */
-    public static boolean wanted() {
-        return JdkThreads.initialized(FlightRecorder.class) && FlightRecorder.isInitialized();
     }
 
     /**

@@ -14,7 +14,7 @@ import java.util.Map;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
 
-import org.gmp4j.ffi.Memory;
+import org.gmp4j.ffi.AddressSpace;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -53,7 +53,7 @@ final class Debug {
 
         Block(long at, long size) {
             this.size = size;
-            raw = Memory.ALL.asSlice(at, size + EDGE_BYTES);
+            raw = AddressSpace.ALL.asSlice(at, size + EDGE_BYTES);
         }
 
         /** Returns the offset of the first byte, from {@code from} on, that is not {@code value}; -1 when there is none. */
@@ -104,7 +104,7 @@ final class Debug {
             Block b = null;
             try {
                 b = new Block(at, size);
-                MemorySegment s = Memory.segment(at, size, b.arena);
+                MemorySegment s = AddressSpace.segment(at, size, b.arena);
                 b.raw.asSlice(0, size).fill(NEW);
                 b.raw.asSlice(size).fill(EDGE);
                 live.put(at, b);

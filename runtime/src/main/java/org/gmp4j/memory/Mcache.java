@@ -11,7 +11,7 @@ import java.util.Objects;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicBoolean;
 
-import org.gmp4j.ffi.Memory;
+import org.gmp4j.ffi.AddressSpace;
 import org.gmp4j.lock.HeapMutex;
 import org.gmp4j.lock.LockRank;
 import org.gmp4j.sched.GStack;
@@ -63,7 +63,7 @@ public final class Mcache implements SegmentAllocator, AutoCloseable {
     private final int number;
     /** The arena of {@link #all}, the whole address space as one segment. Outside of debug mode all segments are slices of that segment. */
     private final Arena arena = Arena.ofShared();
-    private final MemorySegment all = Memory.all(arena);
+    private final MemorySegment all = AddressSpace.all(arena);
     private final MemorySegment.Scope scope = all.scope();
     private final @Nullable Debug debug;
     private final AtomicBoolean closing = new AtomicBoolean();

@@ -9,12 +9,10 @@ import java.util.TreeMap;
 import java.util.function.Function;
 import javax.management.InstanceAlreadyExistsException;
 import javax.management.JMException;
-import javax.management.MBeanServerFactory;
 import javax.management.ObjectName;
 
 import org.gmp4j.report.Traceback;
 import org.gmp4j.sched.base.Scheduler;
-import org.gmp4j.stack.JdkThreads;
 import org.gmp4j.sysmon.Stalls;
 import org.jspecify.annotations.Nullable;
 
@@ -35,15 +33,6 @@ public final class JmxBean implements GmpMXBean {
     public JmxBean(Scheduler s, Function<List<String>, String> settings) {
         this.s = s;
         this.settings = settings;
-    }
-
-    /**
-     * Returns whether the process uses JMX. Takes no lock, and loads one class of JMX.
-     *
-     * @throws NoClassDefFoundError when there is no module {@code java.management}
-     */
-    public static boolean wanted() {
-        return JdkThreads.initialized(MBeanServerFactory.class);
     }
 
     /**

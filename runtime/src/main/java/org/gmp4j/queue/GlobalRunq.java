@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.queue;
 
-import org.gmp4j.ffi.gmp.gqueue;
-import org.gmp4j.ffi.gmp.schedt;
 import org.gmp4j.policy.Turns;
 import org.gmp4j.struct.G;
 import org.gmp4j.struct.Mem;
 import org.gmp4j.struct.P;
 import org.gmp4j.struct.PStat;
 import org.gmp4j.struct.Schedt;
+import org.gmp4j.struct.Struct;
 import org.gmp4j.struct.Throw;
 
 /**
@@ -21,10 +20,10 @@ import org.gmp4j.struct.Throw;
  * reads 0 while another thread adds a G searches elsewhere, and reads {@code runqsize} again under the lock before it sleeps.
  */
 public final class GlobalRunq {
-    private static final long RUNQ = Mem.offset(schedt.layout(), "runq");
-    private static final long ARRIVED = Mem.offset(schedt.layout(), "arrived");
-    private static final long HEAD = Mem.offset(gqueue.layout(), "head");
-    private static final long TAIL = Mem.offset(gqueue.layout(), "tail");
+    private static final long RUNQ = Struct.SCHEDT.offset("runq");
+    private static final long ARRIVED = Struct.SCHEDT.offset("arrived");
+    private static final long HEAD = Struct.GQUEUE.offset("head");
+    private static final long TAIL = Struct.GQUEUE.offset("tail");
 
     private GlobalRunq() {
     }

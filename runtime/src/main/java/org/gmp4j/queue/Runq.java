@@ -3,7 +3,6 @@ package org.gmp4j.queue;
 
 import java.lang.invoke.VarHandle;
 
-import org.gmp4j.ffi.gmp.p;
 import org.gmp4j.lock.SchedLock;
 import org.gmp4j.struct.G;
 import org.gmp4j.struct.IntField;
@@ -12,6 +11,7 @@ import org.gmp4j.struct.LongRing;
 import org.gmp4j.struct.Mem;
 import org.gmp4j.struct.PStat;
 import org.gmp4j.struct.PStatus;
+import org.gmp4j.struct.Struct;
 import org.gmp4j.struct.Throw;
 
 /**
@@ -58,10 +58,10 @@ public final class Runq {
      */
     public static final long INHERIT = 1;
 
-    private static final IntField HEAD = Mem.intField(p.layout(), "runqhead");
-    private static final IntField TAIL = Mem.intField(p.layout(), "runqtail");
-    private static final LongField RUNNEXT = Mem.longField(p.layout(), "runnext");
-    private static final LongRing SLOT = Mem.ring(p.layout(), "runq", LEN);
+    private static final IntField HEAD = Struct.P.intField("runqhead");
+    private static final IntField TAIL = Struct.P.intField("runqtail");
+    private static final LongField RUNNEXT = Struct.P.longField("runnext");
+    private static final LongRing SLOT = Struct.P.ring("runq", LEN);
 
     private Runq() {
     }

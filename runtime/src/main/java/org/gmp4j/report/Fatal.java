@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.report;
 
-import java.util.Queue;
-import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
@@ -46,7 +46,7 @@ public final class Fatal {
     /** The number of printed stacks. Written by the reporting thread. */
     private static volatile int printed;
     /** The objects to save at the end. Any thread may add and remove objects. */
-    private static final Queue<Unsaved> UNSAVED = new ConcurrentLinkedQueue<>();
+    private static final Set<Unsaved> UNSAVED = ConcurrentHashMap.newKeySet();
     /** The object that is being saved; null for none. Written by the reporting thread. */
     private static volatile @Nullable Unsaved saving;
 

@@ -12,19 +12,23 @@ import jdk.internal.foreign.abi.VMStorage;
 import jdk.internal.foreign.abi.x64.X86_64Architecture;
 import jdk.internal.foreign.abi.x64.X86_64Architecture.Regs;
 import jdk.internal.foreign.abi.x64.X86_64Architecture.StorageType;
+import jdk.internal.misc.Unsafe;
+import org.gmp4j.ffi.Native;
 import org.gmp4j.ffi.NativeHandles;
 
 /**
- * Makes the handles by which {@code ffi.Call} calls C functions. The JDK's linker makes a handle of two parts: a leaf, which is HotSpot's
- * stub for a list of registers, and a generated class that converts arguments and results for the leaf. Call passes six longs and gets one,
- * which need no conversion, so this class makes the leaf alone. For the conversion the linker would load and generate some 200 classes, for
- * which each start would pay.
+ * Calls C functions, finds them and accesses memory for the bindings, by the JDK's internal classes. The JDK's linker makes a handle of two
+ * parts: a leaf, which is HotSpot's stub for a list of registers, and a generated class that converts arguments and results for the leaf.
+ * {@code ffi.Call} passes six longs and gets one, which need no conversion, so this class makes the leaf alone. Likewise a lookup of a
+ * symbol and a read of memory end in methods that take and return addresses. For the linker, the lookups and the segments in front of them
+ * the JDK would load and generate some 250 classes, for which each start would pay.
  *
  * <p>Call initialises this class before its first call. HotSpot does not check the registers, so a leaf is made only where its registers
- * are known: by JDK 25 for x86-64. Elsewhere, and with {@code -Dgmp.calls=linker}, the linker makes the handles.
+ * are known: by JDK 25 for x86-64. Elsewhere, and with {@code -Dgmp.calls=linker}, the bindings use the JDK's public classes.
  */
-final class LeafCalls {
-    private static final String[] PACKAGES = {"jdk.internal.access", "jdk.internal.foreign.abi", "jdk.internal.foreign.abi.x64"};
+final class LeafCalls implements Native {
+    private static final String[] PACKAGES = {"jdk.internal.access", "jdk.internal.foreign.abi", "jdk.internal.foreign.abi.x64",
+        "jdk.internal.loader", "jdk.internal.misc"};
 
     static {
         boolean known = JdkThreads.VERSION == JdkVersion.JDK_25 && "amd64".equals(System.getProperty("os.arch"));
@@ -33,7 +37,13 @@ final class LeafCalls {
         }
     }
 
-    private LeafCalls() {
+    private final MethodHandle waiting;
+    private final MethodHandle critical;
+    private final Unsafe unsafe = Unsafe.getUnsafe();
+
+    private LeafCalls(ABIDescriptor abi) {
+        waiting = X64.leaf(abi, true);
+        critical = X64.leaf(abi, false);
     }
 
     /** Opens the packages to the runtime's module, for good. Returns false if the runtime has no access to the JDK. */
@@ -47,11 +57,45 @@ final class LeafCalls {
 
     private static void give() {
         try {
-            ABIDescriptor abi = X64.abi();
-            NativeHandles.use(X64.leaf(abi, true), X64.leaf(abi, false));
+            NativeHandles.use(new LeafCalls(X64.abi()));
         } catch (RuntimeException | LinkageError e) {
             return; // This build of the JDK differs, so the linker makes the handles.
         }
+    }
+
+    @Override
+    public MethodHandle waiting() {
+        return waiting;
+    }
+
+    @Override
+    public MethodHandle critical() {
+        return critical;
+    }
+
+    @Override
+    public long find(ClassLoader loader, String name) {
+        return SharedSecrets.getJavaLangAccess().nativeLibrariesFor(loader).find(name);
+    }
+
+    @Override
+    public int getInt(long addr) {
+        return unsafe.getIntUnaligned(null, addr);
+    }
+
+    @Override
+    public long getLong(long addr) {
+        return unsafe.getLongUnaligned(null, addr);
+    }
+
+    @Override
+    public void setLong(long addr, long v) {
+        unsafe.putLongUnaligned(null, addr, v);
+    }
+
+    @Override
+    public void clear(long addr, long bytes) {
+        unsafe.setMemory(addr, bytes, (byte) 0);
     }
 
     /** The leaves for x86-64. A class of its own, because a JDK for another processor may lack the classes of this one. */

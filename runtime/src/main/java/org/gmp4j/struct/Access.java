@@ -48,18 +48,30 @@ final class Access {
     }
 
     static IntField intField(long offset, Mem.Arena arena) {
-        return IS_RAW ? new RawInt(offset) : new HandleInt(offset, arena);
+        if (IS_RAW) {
+            return new RawInt(offset);
+        }
+        return new HandleInt(offset, arena); // In a conditional expression the verifier would load this class.
     }
 
     static LongField longField(long offset, Mem.Arena arena) {
-        return IS_RAW ? new RawLong(offset) : new HandleLong(offset, arena);
+        if (IS_RAW) {
+            return new RawLong(offset);
+        }
+        return new HandleLong(offset, arena);
     }
 
     static IntField intWord() {
-        return IS_RAW ? new RawInt(0) : new HandleInt(0, null);
+        if (IS_RAW) {
+            return new RawInt(0);
+        }
+        return new HandleInt(0, null);
     }
 
     static LongField longWord() {
-        return IS_RAW ? new RawLong(0) : new HandleLong(0, null);
+        if (IS_RAW) {
+            return new RawLong(0);
+        }
+        return new HandleLong(0, null);
     }
 }

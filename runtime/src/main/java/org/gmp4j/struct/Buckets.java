@@ -13,7 +13,7 @@ import org.gmp4j.ffi.gmp.gmp_h;
  */
 public record Buckets(long offset, Mem.Arena arena) {
     /** The number of buckets. */
-    public static final int N = gmp_h.GMP_BUCKETS();
+    public static final int N = gmp_h.GMP_BUCKETS;
 
     /** The number of bits after the first 1 that choose among the buckets of a power of two. */
     private static final int BITS = 2;

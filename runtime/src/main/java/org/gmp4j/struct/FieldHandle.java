@@ -5,7 +5,7 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
 /**
- * Makes handles on fields on the Java heap. The class that declares such a field keeps the handle in a {@code static final}. {@link Mem}
+ * Makes handles on fields on the Java heap. The class that declares such a field keeps the handle in a {@code static final}. {@link Struct}
  * makes accessors off-heap.
  */
 public final class FieldHandle {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.struct;
 
-import org.gmp4j.ffi.gmp.g;
 
 /**
  * The fields of {@code struct g} in gmp.h, which describes each field and names its writer. Each access names its mode; {@code get} and
@@ -9,20 +8,20 @@ import org.gmp4j.ffi.gmp.g;
  * from one queue to another. The CAS on the status passes ownership on.
  */
 public final class G {
-    public static final IntField INDEX = Mem.intField(g.layout(), "index");
-    public static final LongField M = Mem.longField(g.layout(), "m");
-    public static final LongField SCHEDLINK = Mem.longField(g.layout(), "schedlink");
-    public static final LongField GOID = Mem.longField(g.layout(), "goid");
-    public static final IntField PREEMPT = Mem.intField(g.layout(), "preempt");
-    public static final IntField WAITREASON = Mem.intField(g.layout(), "waitreason");
-    public static final IntField SELECTDONE = Mem.intField(g.layout(), "selectDone");
-    public static final LongField WAITSINCE = Mem.longField(g.layout(), "waitsince");
-    public static final LongField PARAM = Mem.longField(g.layout(), "param");
-    public static final LongField LOCKEDM = Mem.longField(g.layout(), "lockedm");
-    public static final LongField PARENTGOID = Mem.longField(g.layout(), "parentGoid");
-    public static final LongField ALLOCSEQ = Mem.longField(g.layout(), "allocseq");
-    public static final IntField HASSTACK = Mem.intField(g.layout(), "hasstack");
-    public static final LongField SLEEPWHEN = Mem.longField(g.layout(), "sleepWhen");
+    public static final IntField INDEX = Struct.G.intField("index");
+    public static final LongField M = Struct.G.longField("m");
+    public static final LongField SCHEDLINK = Struct.G.longField("schedlink");
+    public static final LongField GOID = Struct.G.longField("goid");
+    public static final IntField PREEMPT = Struct.G.intField("preempt");
+    public static final IntField WAITREASON = Struct.G.intField("waitreason");
+    public static final IntField SELECTDONE = Struct.G.intField("selectDone");
+    public static final LongField WAITSINCE = Struct.G.longField("waitsince");
+    public static final LongField PARAM = Struct.G.longField("param");
+    public static final LongField LOCKEDM = Struct.G.longField("lockedm");
+    public static final LongField PARENTGOID = Struct.G.longField("parentGoid");
+    public static final LongField ALLOCSEQ = Struct.G.longField("allocseq");
+    public static final IntField HASSTACK = Struct.G.intField("hasstack");
+    public static final LongField SLEEPWHEN = Struct.G.longField("sleepWhen");
 
     private G() {
     }

@@ -7,7 +7,6 @@ import java.util.List;
 import java.util.function.LongConsumer;
 import java.util.function.LongPredicate;
 
-import org.gmp4j.ffi.gmp.g;
 import org.gmp4j.stack.JdkThreads;
 import org.gmp4j.stack.Stack;
 import org.gmp4j.stack.StackRef;
@@ -25,7 +24,7 @@ public final class GSlots {
     private static final int SHIFT = 10;
     private static final int CHUNK = 1 << SHIFT;
     private static final int MASK = CHUNK - 1;
-    private static final long STRIDE = Mem.stride(g.layout());
+    private static final long STRIDE = Mem.stride(Struct.G);
 
     /** One chunk: {@value #CHUNK} slots. */
     private static final class Chunk {
@@ -41,7 +40,7 @@ public final class GSlots {
 
         Chunk(int base) {
             this.base = base;
-            addr = Mem.alloc(g.layout(), CHUNK); // The last allocation, because a later failure would lose this memory.
+            addr = Mem.alloc(Struct.G, CHUNK); // The last allocation, because a later failure would lose this memory.
         }
     }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.struct;
 
-import org.gmp4j.ffi.gmp.g;
 
 /**
  * The states of a goroutine, which {@code g.atomicstatus} holds, and the edges between them. Every transition is one CAS (G1).
@@ -53,7 +52,7 @@ public final class GStatus {
     /** The bit that is added to a state while another thread holds the G in it. */
     public static final int GSCAN = 0x1000;
 
-    private static final IntField STATUS = Mem.intField(g.layout(), "atomicstatus");
+    private static final IntField STATUS = Struct.G.intField("atomicstatus");
 
     /** Bit {@code to} of element {@code from} is set if the edge is legal. */
     private static final int[] LEGAL = new int[10];

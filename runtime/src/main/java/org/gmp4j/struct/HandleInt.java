@@ -4,7 +4,7 @@ package org.gmp4j.struct;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;
 
-import org.gmp4j.ffi.Memory;
+import org.gmp4j.ffi.AddressSpace;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -25,71 +25,71 @@ record HandleInt(long offset, Mem.@Nullable Arena arena) implements IntField {
 
     @Override
     public int get(long struct) {
-        return (int) AT.get(Memory.ALL, at(struct));
+        return (int) AT.get(AddressSpace.ALL, at(struct));
     }
 
     @Override
     public void set(long struct, int v) {
-        AT.set(Memory.ALL, at(struct), v);
+        AT.set(AddressSpace.ALL, at(struct), v);
     }
 
     @Override
     public int getOpaque(long struct) {
-        return (int) AT.getOpaque(Memory.ALL, at(struct));
+        return (int) AT.getOpaque(AddressSpace.ALL, at(struct));
     }
 
     @Override
     public void setOpaque(long struct, int v) {
-        AT.setOpaque(Memory.ALL, at(struct), v);
+        AT.setOpaque(AddressSpace.ALL, at(struct), v);
     }
 
     @Override
     public int getAcquire(long struct) {
-        return (int) AT.getAcquire(Memory.ALL, at(struct));
+        return (int) AT.getAcquire(AddressSpace.ALL, at(struct));
     }
 
     @Override
     public void setRelease(long struct, int v) {
-        AT.setRelease(Memory.ALL, at(struct), v);
+        AT.setRelease(AddressSpace.ALL, at(struct), v);
     }
 
     @Override
     public int getVolatile(long struct) {
-        return (int) AT.getVolatile(Memory.ALL, at(struct));
+        return (int) AT.getVolatile(AddressSpace.ALL, at(struct));
     }
 
     @Override
     public void setVolatile(long struct, int v) {
-        AT.setVolatile(Memory.ALL, at(struct), v);
+        AT.setVolatile(AddressSpace.ALL, at(struct), v);
     }
 
     @Override
     public boolean compareAndSet(long struct, int expected, int v) {
-        return AT.compareAndSet(Memory.ALL, at(struct), expected, v);
+        return AT.compareAndSet(AddressSpace.ALL, at(struct), expected, v);
     }
 
     @Override
     public boolean weakCompareAndSetRelease(long struct, int expected, int v) {
-        return AT.weakCompareAndSetRelease(Memory.ALL, at(struct), expected, v);
+        return AT.weakCompareAndSetRelease(AddressSpace.ALL, at(struct), expected, v);
     }
 
     @Override
     public int getAndAdd(long struct, int v) {
-        return (int) AT.getAndAdd(Memory.ALL, at(struct), v);
+        return (int) AT.getAndAdd(AddressSpace.ALL, at(struct), v);
     }
 
     @Override
     public int getAndSet(long struct, int v) {
-        return (int) AT.getAndSet(Memory.ALL, at(struct), v);
+        return (int) AT.getAndSet(AddressSpace.ALL, at(struct), v);
     }
 
     @Override
     public int getAndBitwiseOr(long struct, int v) {
-        return (int) AT.getAndBitwiseOr(Memory.ALL, at(struct), v);
+        return (int) AT.getAndBitwiseOr(AddressSpace.ALL, at(struct), v);
     }
 
     @Override
     public int getAndBitwiseAnd(long struct, int v) {
-        return (int) AT.getAndBitwiseAnd(Memory.ALL, at(struct), v);
+        return (int) AT.getAndBitwiseAnd(AddressSpace.ALL, at(struct), v);
     }
 }

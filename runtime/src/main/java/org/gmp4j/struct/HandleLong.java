@@ -4,7 +4,7 @@ package org.gmp4j.struct;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;
 
-import org.gmp4j.ffi.Memory;
+import org.gmp4j.ffi.AddressSpace;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -25,56 +25,56 @@ record HandleLong(long offset, Mem.@Nullable Arena arena) implements LongField {
 
     @Override
     public long get(long struct) {
-        return (long) AT.get(Memory.ALL, at(struct));
+        return (long) AT.get(AddressSpace.ALL, at(struct));
     }
 
     @Override
     public void set(long struct, long v) {
-        AT.set(Memory.ALL, at(struct), v);
+        AT.set(AddressSpace.ALL, at(struct), v);
     }
 
     @Override
     public long getOpaque(long struct) {
-        return (long) AT.getOpaque(Memory.ALL, at(struct));
+        return (long) AT.getOpaque(AddressSpace.ALL, at(struct));
     }
 
     @Override
     public void setOpaque(long struct, long v) {
-        AT.setOpaque(Memory.ALL, at(struct), v);
+        AT.setOpaque(AddressSpace.ALL, at(struct), v);
     }
 
     @Override
     public long getAcquire(long struct) {
-        return (long) AT.getAcquire(Memory.ALL, at(struct));
+        return (long) AT.getAcquire(AddressSpace.ALL, at(struct));
     }
 
     @Override
     public void setRelease(long struct, long v) {
-        AT.setRelease(Memory.ALL, at(struct), v);
+        AT.setRelease(AddressSpace.ALL, at(struct), v);
     }
 
     @Override
     public long getVolatile(long struct) {
-        return (long) AT.getVolatile(Memory.ALL, at(struct));
+        return (long) AT.getVolatile(AddressSpace.ALL, at(struct));
     }
 
     @Override
     public void setVolatile(long struct, long v) {
-        AT.setVolatile(Memory.ALL, at(struct), v);
+        AT.setVolatile(AddressSpace.ALL, at(struct), v);
     }
 
     @Override
     public boolean compareAndSet(long struct, long expected, long v) {
-        return AT.compareAndSet(Memory.ALL, at(struct), expected, v);
+        return AT.compareAndSet(AddressSpace.ALL, at(struct), expected, v);
     }
 
     @Override
     public long getAndAdd(long struct, long v) {
-        return (long) AT.getAndAdd(Memory.ALL, at(struct), v);
+        return (long) AT.getAndAdd(AddressSpace.ALL, at(struct), v);
     }
 
     @Override
     public long getAndSet(long struct, long v) {
-        return (long) AT.getAndSet(Memory.ALL, at(struct), v);
+        return (long) AT.getAndSet(AddressSpace.ALL, at(struct), v);
     }
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.struct;
 
-import org.gmp4j.ffi.gmp.g;
 
 /**
  * Measures how long goroutines wait for a P. It samples about one in 50 of a G's transitions to _Grunnable: {@code g.runnabletime} gets
@@ -14,7 +13,7 @@ import org.gmp4j.ffi.gmp.g;
  */
 public final class Latency {
     private static final int PERIOD = 64;
-    private static final LongField RUNNABLETIME = Mem.longField(g.layout(), "runnabletime");
+    private static final LongField RUNNABLETIME = Struct.G.longField("runnabletime");
 
     private Latency() {
     }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.struct;
 
-import org.gmp4j.ffi.gmp.m;
 
 /**
  * The fields of {@code struct m} in gmp.h, which describes each field and names its writer. A use names its access mode; {@code get} and
@@ -9,40 +8,40 @@ import org.gmp4j.ffi.gmp.m;
  */
 public final class M {
     // Counters for org.gmp4j.metrics:
-    public static final LongField NSLEEP = Mem.longField(m.layout(), "nsleep");
-    public static final LongField NSLEEPPOLL = Mem.longField(m.layout(), "nsleeppoll");
+    public static final LongField NSLEEP = Struct.M.longField("nsleep");
+    public static final LongField NSLEEPPOLL = Struct.M.longField("nsleeppoll");
 
-    public static final LongField CURG = Mem.longField(m.layout(), "curg");
-    public static final LongField P = Mem.longField(m.layout(), "p");
-    public static final LongField OLDP = Mem.longField(m.layout(), "oldp");
-    public static final LongField LOCKEDG = Mem.longField(m.layout(), "lockedg");
-    public static final IntField LOCKS = Mem.intField(m.layout(), "locks");
-    public static final IntField SPINNING = Mem.intField(m.layout(), "spinning");
-    public static final IntField INCGO = Mem.intField(m.layout(), "incgo");
-    public static final LongField FASTRAND = Mem.longField(m.layout(), "fastrand");
-    public static final IntField LOCKEDEXT = Mem.intField(m.layout(), "lockedExt");
-    public static final IntField LOCKEDINT = Mem.intField(m.layout(), "lockedInt");
-    public static final IntField INDEX = Mem.intField(m.layout(), "index");
-    public static final LongField NEXTP = Mem.longField(m.layout(), "nextp");
-    public static final LongField SCHEDLINK = Mem.longField(m.layout(), "schedlink");
-    public static final LongField ALLLINK = Mem.longField(m.layout(), "alllink");
-    public static final LongField ID = Mem.longField(m.layout(), "id");
-    public static final LongField PROCID = Mem.longField(m.layout(), "procid");
-    public static final IntField CPU = Mem.intField(m.layout(), "cpu");
-    public static final IntField EXITED = Mem.intField(m.layout(), "exited");
-    private static final long PARK_OFFSET = Mem.offset(m.layout(), "park");
-    public static final IntField BLOCKED = Mem.intField(m.layout(), "blocked");
-    public static final IntField SIGREQ = Mem.intField(m.layout(), "sigreq");
-    public static final IntField SIGTICK = Mem.intField(m.layout(), "sigtick");
-    public static final LongField SIGSENT = Mem.longField(m.layout(), "sigsent");
-    public static final LongField SIGPREEMPT = Mem.longField(m.layout(), "sigpreempt");
-    public static final LongField SIGHANDOFF = Mem.longField(m.layout(), "sighandoff");
-    public static final LongField SIGIDLE = Mem.longField(m.layout(), "sigidle");
-    public static final LongField SIGLOCKS = Mem.longField(m.layout(), "siglocks");
-    public static final LongField SIGLATE = Mem.longField(m.layout(), "siglate");
-    public static final IntField TAKEN = Mem.intField(m.layout(), "taken");
-    public static final IntField GATE = Mem.intField(m.layout(), "gate");
-    private static final long GATE_OFFSET = Mem.offset(m.layout(), "gate");
+    public static final LongField CURG = Struct.M.longField("curg");
+    public static final LongField P = Struct.M.longField("p");
+    public static final LongField OLDP = Struct.M.longField("oldp");
+    public static final LongField LOCKEDG = Struct.M.longField("lockedg");
+    public static final IntField LOCKS = Struct.M.intField("locks");
+    public static final IntField SPINNING = Struct.M.intField("spinning");
+    public static final IntField INCGO = Struct.M.intField("incgo");
+    public static final LongField FASTRAND = Struct.M.longField("fastrand");
+    public static final IntField LOCKEDEXT = Struct.M.intField("lockedExt");
+    public static final IntField LOCKEDINT = Struct.M.intField("lockedInt");
+    public static final IntField INDEX = Struct.M.intField("index");
+    public static final LongField NEXTP = Struct.M.longField("nextp");
+    public static final LongField SCHEDLINK = Struct.M.longField("schedlink");
+    public static final LongField ALLLINK = Struct.M.longField("alllink");
+    public static final LongField ID = Struct.M.longField("id");
+    public static final LongField PROCID = Struct.M.longField("procid");
+    public static final IntField CPU = Struct.M.intField("cpu");
+    public static final IntField EXITED = Struct.M.intField("exited");
+    private static final long PARK_OFFSET = Struct.M.offset("park");
+    public static final IntField BLOCKED = Struct.M.intField("blocked");
+    public static final IntField SIGREQ = Struct.M.intField("sigreq");
+    public static final IntField SIGTICK = Struct.M.intField("sigtick");
+    public static final LongField SIGSENT = Struct.M.longField("sigsent");
+    public static final LongField SIGPREEMPT = Struct.M.longField("sigpreempt");
+    public static final LongField SIGHANDOFF = Struct.M.longField("sighandoff");
+    public static final LongField SIGIDLE = Struct.M.longField("sigidle");
+    public static final LongField SIGLOCKS = Struct.M.longField("siglocks");
+    public static final LongField SIGLATE = Struct.M.longField("siglate");
+    public static final IntField TAKEN = Struct.M.intField("taken");
+    public static final IntField GATE = Struct.M.intField("gate");
+    private static final long GATE_OFFSET = Struct.M.offset("gate");
 
     // The values of gate, which gmp.h describes:
     public static final int GATE_SHUT = 0;

@@ -1,26 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.struct;
 
-import java.lang.foreign.GroupLayout;
-import java.lang.foreign.MemoryLayout;
-import java.lang.foreign.StructLayout;
-import java.lang.foreign.ValueLayout;
 import java.util.Arrays;
-import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ConcurrentMap;
 
 import org.gmp4j.ffi.Memory;
 import org.gmp4j.stack.JdkThreads;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Off-heap memory for the scheduler's structs, and the accessors of their fields.
+ * Off-heap memory for the scheduler's structs.
  *
  * <p>Structs come from anonymous mappings, and go back to a free list of their kind, never to the kernel. An address that once held a
  * {@code struct g} holds one for ever, so a stale pointer reads a recycled struct and never faults.
  *
- * <p>A field ({@link IntField}, {@link LongField}) is accessed by the struct's address: see {@link Access}. {@code -Dgmp.checkptr=true}
- * finds bad addresses. It checks before each access that the address is the start of a struct of the right kind.
+ * <p>A field ({@link Struct}) is accessed by the struct's address: see {@link Access}. {@code -Dgmp.checkptr=true} finds bad addresses. It
+ * checks before each access that the address is the start of a struct of the right kind.
  */
 public final class Mem {
     /** Whether each access checks its address. */
@@ -57,8 +51,6 @@ public final class Mem {
         }
         return valid;
     }
-
-    private static final ConcurrentMap<String, Arena> ARENAS = new ConcurrentHashMap<>();
 
     /** Whether chunks that are mapped from now on get huge pages. */
     private static volatile boolean hugePages;
@@ -112,7 +104,7 @@ public final class Mem {
             }
         }
 
-        private Arena(String kind, long bytes) {
+        Arena(String kind, long bytes) {
             this.kind = kind;
             long align = bytes < 2 * LINE ? LINE / 2 : LINE;
             this.stride = (bytes + align - 1) & -align;
@@ -124,7 +116,7 @@ public final class Mem {
             if (count == 1) {
                 if (of.nfree > 0) {
                     long addr = of.free[of.nfree - 1];
-                    Memory.ALL.asSlice(addr, stride).fill((byte) 0);
+                    Memory.clear(addr, stride);
                     of.nfree--;
                     return addr;
                 }
@@ -212,26 +204,14 @@ public final class Mem {
         }
     }
 
-    private static Arena arena(GroupLayout layout) {
-        String kind = layout.name().orElseThrow();
-        Arena known = ARENAS.get(kind);
-        if (known == null) {
-            Arena fresh = new Arena(kind, layout.byteSize());
-            known = ARENAS.putIfAbsent(kind, fresh);
-            return known != null ? known : fresh;
-        }
-        return known;
-    }
-
     /**
      * Allocates {@code count} adjacent zeroed structs.
      *
-     * @param layout the struct's layout
      * @param count the number of structs, at least 1
      * @return the address of the first struct; the next one is {@link #stride} bytes further
      */
-    public static long alloc(GroupLayout layout, int count) {
-        return alloc(layout, count, -1);
+    public static long alloc(Struct struct, int count) {
+        return alloc(struct, count, -1);
     }
 
     /**
@@ -239,10 +219,10 @@ public final class Mem {
      *
      * @param node the node; -1 for any
      */
-    public static long alloc(GroupLayout layout, int count, int node) {
+    public static long alloc(Struct struct, int count, int node) {
         JdkThreads.pin(); // A goroutine that calls this must not leave its M meanwhile.
         try {
-            return arena(layout).take(count, node);
+            return struct.arena.take(count, node);
         } finally {
             JdkThreads.unpin();
         }
@@ -252,10 +232,10 @@ public final class Mem {
      * Puts one struct back for reuse. From then on the caller must not write to it. The call needs no memory as long as all structs that
      * are put back were allocated singly.
      */
-    public static void recycle(GroupLayout layout, long addr) {
+    public static void recycle(Struct struct, long addr) {
         JdkThreads.pin(); // The caller may be a goroutine that is _Gwaiting already, because it starts a thread for its P.
         try {
-            arena(layout).give(addr);
+            struct.arena.give(addr);
         } finally {
             JdkThreads.unpin();
         }
@@ -269,70 +249,19 @@ public final class Mem {
     /** Returns the bytes of all structs, including free ones. If the number grows for ever there is a leak. */
     static long taken() {
         long bytes = 0;
-        for (Arena a : ARENAS.values()) {
-            bytes += a.taken();
+        for (Struct s : Struct.all()) {
+            bytes += s.arena.taken();
         }
         return bytes;
     }
 
     /** Returns the bytes of the structs of one kind, including free ones. */
-    static long taken(GroupLayout layout) {
-        return arena(layout).taken();
+    static long taken(Struct struct) {
+        return struct.arena.taken();
     }
 
     /** Returns the number of bytes from one struct to the next in an array that {@link #alloc} returned. */
-    public static long stride(GroupLayout layout) {
-        return arena(layout).stride;
-    }
-
-    /** Returns the accessor of a field that gmp.h declares as an int. */
-    public static IntField intField(GroupLayout layout, String... path) {
-        return Access.intField(offset(layout, ValueLayout.OfInt.class, path), arena(layout));
-    }
-
-    /** Returns the accessor of a field that gmp.h declares as a long or an address. */
-    public static LongField longField(GroupLayout layout, String... path) {
-        return Access.longField(offset(layout, ValueLayout.OfLong.class, path), arena(layout));
-    }
-
-    /** Returns the accessor of a field that is a ring of {@code n} longs. {@code n} is a power of two. */
-    public static LongRing ring(GroupLayout layout, String field, int n) {
-        return new LongRing(offset(layout, field), n - 1, arena(layout));
-    }
-
-    /** Returns the accessor of a field that is a histogram. */
-    public static Buckets buckets(GroupLayout layout, String... path) {
-        return new Buckets(offset(layout, MemoryLayout.class, path), arena(layout));
-    }
-
-    private static long offset(GroupLayout layout, Class<? extends MemoryLayout> type, String... path) {
-        long at = 0;
-        MemoryLayout found = layout;
-        for (String name : path) {
-            MemoryLayout in = found;
-            found = null;
-            for (MemoryLayout member : ((StructLayout) in).memberLayouts()) {
-                if (member.name().isPresent() && member.name().get().equals(name)) {
-                    found = member;
-                    break;
-                }
-                at += member.byteSize();
-            }
-            if (found == null) {
-                throw new IllegalArgumentException("no field " + String.join(".", path) + " in " + layout);
-            }
-        }
-        if (!type.isInstance(found)) {
-            throw new IllegalArgumentException(String.join(".", path) + " is no " + type);
-        }
-        return at;
-    }
-
-    /**
-     * Returns the byte offset of a field, for address arithmetic over arrays and for futex words. It searches the layout's members itself,
-     * because the JVM generates classes for a layout path.
-     */
-    public static long offset(GroupLayout layout, String field) {
-        return offset(layout, MemoryLayout.class, field);
+    public static long stride(Struct struct) {
+        return struct.arena.stride;
     }
 }

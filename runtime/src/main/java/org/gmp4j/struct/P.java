@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.struct;
 
-import org.gmp4j.ffi.gmp.p;
 
 /**
  * The fields of {@code struct p} in gmp.h, which describes each field and names its writer. A use names its access mode; {@code get} and
@@ -9,33 +8,33 @@ import org.gmp4j.ffi.gmp.p;
  * a note or a CAS on the status orders the accesses. The ring's words are in queue.Runq, the state in PStatus.
  */
 public final class P {
-    public static final IntField ID = Mem.intField(p.layout(), "id");
-    public static final LongField LINK = Mem.longField(p.layout(), "link");
-    public static final LongField M = Mem.longField(p.layout(), "m");
-    public static final IntField SCHEDTICK = Mem.intField(p.layout(), "schedtick");
-    public static final IntField SYSCALLTICK = Mem.intField(p.layout(), "syscalltick");
-    public static final LongField GOIDCACHE = Mem.longField(p.layout(), "goidcache");
-    public static final LongField GOIDCACHEEND = Mem.longField(p.layout(), "goidcacheend");
-    public static final LongField GFREE = Mem.longField(p.layout(), "gfree");
-    public static final IntField GFREEN = Mem.intField(p.layout(), "gfreen");
-    public static final LongField SUDOGCACHE = Mem.longField(p.layout(), "sudogcache");
-    public static final IntField SUDOGN = Mem.intField(p.layout(), "sudogn");
-    public static final IntField INHERITED = Mem.intField(p.layout(), "inherited");
-    public static final LongField NSPAWN = Mem.longField(p.layout(), "nspawn");
-    public static final LongField NSTEAL = Mem.longField(p.layout(), "nsteal");
-    public static final LongField NSTEALTRY = Mem.longField(p.layout(), "nstealtry");
-    public static final LongField NSWITCH = Mem.longField(p.layout(), "nswitch");
-    public static final LongField NINPLACE = Mem.longField(p.layout(), "ninplace");
-    public static final LongField IDLESINCE = Mem.longField(p.layout(), "idlesince");
-    public static final LongField IDLETIME = Mem.longField(p.layout(), "idletime");
-    private static final long TIMERSLOCK_OFFSET = Mem.offset(p.layout(), "timersLock");
-    public static final IntField TIMERSLEN = Mem.intField(p.layout(), "timersLen");
-    public static final IntField TIMERSCAP = Mem.intField(p.layout(), "timersCap");
-    public static final LongField TIMERS = Mem.longField(p.layout(), "timers");
-    public static final LongField TIMER0WHEN = Mem.longField(p.layout(), "timer0When");
-    public static final LongField NEXIT = Mem.longField(p.layout(), "nexit");
-    public static final IntField LONGCALL = Mem.intField(p.layout(), "longcall");
-    public static final IntField GLOBALDUE = Mem.intField(p.layout(), "globaldue");
+    public static final IntField ID = Struct.P.intField("id");
+    public static final LongField LINK = Struct.P.longField("link");
+    public static final LongField M = Struct.P.longField("m");
+    public static final IntField SCHEDTICK = Struct.P.intField("schedtick");
+    public static final IntField SYSCALLTICK = Struct.P.intField("syscalltick");
+    public static final LongField GOIDCACHE = Struct.P.longField("goidcache");
+    public static final LongField GOIDCACHEEND = Struct.P.longField("goidcacheend");
+    public static final LongField GFREE = Struct.P.longField("gfree");
+    public static final IntField GFREEN = Struct.P.intField("gfreen");
+    public static final LongField SUDOGCACHE = Struct.P.longField("sudogcache");
+    public static final IntField SUDOGN = Struct.P.intField("sudogn");
+    public static final IntField INHERITED = Struct.P.intField("inherited");
+    public static final LongField NSPAWN = Struct.P.longField("nspawn");
+    public static final LongField NSTEAL = Struct.P.longField("nsteal");
+    public static final LongField NSTEALTRY = Struct.P.longField("nstealtry");
+    public static final LongField NSWITCH = Struct.P.longField("nswitch");
+    public static final LongField NINPLACE = Struct.P.longField("ninplace");
+    public static final LongField IDLESINCE = Struct.P.longField("idlesince");
+    public static final LongField IDLETIME = Struct.P.longField("idletime");
+    private static final long TIMERSLOCK_OFFSET = Struct.P.offset("timersLock");
+    public static final IntField TIMERSLEN = Struct.P.intField("timersLen");
+    public static final IntField TIMERSCAP = Struct.P.intField("timersCap");
+    public static final LongField TIMERS = Struct.P.longField("timers");
+    public static final LongField TIMER0WHEN = Struct.P.longField("timer0When");
+    public static final LongField NEXIT = Struct.P.longField("nexit");
+    public static final IntField LONGCALL = Struct.P.intField("longcall");
+    public static final IntField GLOBALDUE = Struct.P.intField("globaldue");
 
     private P() {
     }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.struct;
 
-import org.gmp4j.ffi.gmp.p;
 
 /**
  * The counters of {@code struct pstat} in gmp.h, which describes each of them. The struct is a part of {@code struct p}, and the methods
@@ -21,15 +20,15 @@ public final class PStat {
     public static final LongField NPOINT = counter("npoint");
     public static final LongField NTIMER = counter("ntimer");
     public static final LongField MUTEXWAIT = counter("mutexwait");
-    public static final Buckets LATENCY = Mem.buckets(p.layout(), "stat", "latency");
-    public static final Buckets WAKEUP = Mem.buckets(p.layout(), "stat", "wakeup");
+    public static final Buckets LATENCY = Struct.P.buckets("stat.latency");
+    public static final Buckets WAKEUP = Struct.P.buckets("stat.wakeup");
     private static final LongField STOLENFROM = counter("stolenfrom");
 
     private PStat() {
     }
 
     private static LongField counter(String name) {
-        return Mem.longField(p.layout(), "stat", name);
+        return Struct.P.longField("stat." + name);
     }
 
     /** Counts a steal of {@code n} Gs by {@code thief} from {@code victim}. */

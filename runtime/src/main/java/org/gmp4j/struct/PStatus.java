@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.struct;
 
-import org.gmp4j.ffi.gmp.p;
 
 /**
  * The states of a P, which {@code p.status} holds, and the edges between them.
@@ -35,7 +34,7 @@ public final class PStatus {
     /** Not in use, because procresize has reduced the number of Ps. */
     public static final int PDEAD = 4;
 
-    private static final IntField STATUS = Mem.intField(p.layout(), "status");
+    private static final IntField STATUS = Struct.P.intField("status");
 
     private PStatus() {
     }

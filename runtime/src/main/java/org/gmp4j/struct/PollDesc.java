@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.struct;
 
-import org.gmp4j.ffi.gmp.pollDesc;
 
 /**
  * Accessors of {@code struct pollDesc} in gmp.h, which describes each field and names its writer. The methods are static, and take the
@@ -19,22 +18,22 @@ public final class PollDesc {
     public static final long WAIT = 2;
 
     private static final int TAG_SHIFT = 48;
-    private static final LongField RG = Mem.longField(pollDesc.layout(), "rg");
-    private static final LongField WG = Mem.longField(pollDesc.layout(), "wg");
-    private static final IntField RSEQ = Mem.intField(pollDesc.layout(), "rseq");
-    private static final IntField WSEQ = Mem.intField(pollDesc.layout(), "wseq");
+    private static final LongField RG = Struct.POLLDESC.longField("rg");
+    private static final LongField WG = Struct.POLLDESC.longField("wg");
+    private static final IntField RSEQ = Struct.POLLDESC.intField("rseq");
+    private static final IntField WSEQ = Struct.POLLDESC.intField("wseq");
 
     private PollDesc() {
     }
 
     /** Makes a struct without waiters. */
     public static long make() {
-        return Mem.alloc(pollDesc.layout(), 1);
+        return Mem.alloc(Struct.POLLDESC, 1);
     }
 
     /** Frees the struct, which must not be used any more. */
     public static void recycle(long pd) {
-        Mem.recycle(pollDesc.layout(), pd);
+        Mem.recycle(Struct.POLLDESC, pd);
     }
 
     /** Returns the word of a goroutine that waits with a tag. */

@@ -7,7 +7,6 @@ import java.util.ArrayDeque;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
-import org.gmp4j.ffi.gmp.schedt;
 
 /**
  * The {@code struct schedt} of a scheduler that has ended. Threads may still use it. A thread that readied one of the last goroutines may
@@ -57,7 +56,7 @@ public final class RetiredSched extends PhantomReference<Object> {
                 WAITING.add(r);
             }
             for (; !WAITING.isEmpty() && now - WAITING.peek().collectedAt >= waitNanos; n++) {
-                Mem.recycle(schedt.layout(), WAITING.remove().sched);
+                Mem.recycle(Struct.SCHEDT, WAITING.remove().sched);
             }
         }
         return n;

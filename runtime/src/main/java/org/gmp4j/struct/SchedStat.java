@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.struct;
 
-import org.gmp4j.ffi.gmp.schedt;
 
 /**
  * The counters of {@code struct schedstat} in gmp.h, which describes each of them and names its writer. The struct is a part of {@code
@@ -15,13 +14,13 @@ public final class SchedStat {
     public static final LongField NREADY = counter("nready");
     public static final LongField NPOLLBLOCK = counter("npollblock");
     public static final LongField NREADYBLOCK = counter("nreadyblock");
-    public static final Buckets STOPPING = Mem.buckets(schedt.layout(), "stat", "stopping");
-    public static final Buckets STOPPED = Mem.buckets(schedt.layout(), "stat", "stopped");
+    public static final Buckets STOPPING = Struct.SCHEDT.buckets("stat.stopping");
+    public static final Buckets STOPPED = Struct.SCHEDT.buckets("stat.stopped");
 
     private SchedStat() {
     }
 
     private static LongField counter(String name) {
-        return Mem.longField(schedt.layout(), "stat", name);
+        return Struct.SCHEDT.longField("stat." + name);
     }
 }

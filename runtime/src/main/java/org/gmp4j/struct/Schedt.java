@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.struct;
 
-import org.gmp4j.ffi.gmp.schedt;
 
 /**
  * The fields of {@code struct schedt} in gmp.h, which describes each field and names its writer. A use names its access mode; {@code get}
@@ -26,49 +25,49 @@ public final class Schedt {
     /** The value of sysmonwait while sysmon sleeps between two scans, and a P runs something. An M that enters a system call wakes it. */
     public static final int SYSMON_HEARS = 3;
 
-    private static final long LOCK_OFFSET = Mem.offset(schedt.layout(), "lock");
-    public static final IntField MAXMCOUNT = Mem.intField(schedt.layout(), "maxmcount");
-    public static final LongField MIDLE = Mem.longField(schedt.layout(), "midle");
-    public static final IntField NMIDLE = Mem.intField(schedt.layout(), "nmidle");
-    public static final IntField NMIDLELOCKED = Mem.intField(schedt.layout(), "nmidlelocked");
-    public static final LongField MNEXT = Mem.longField(schedt.layout(), "mnext");
-    public static final LongField NMFREED = Mem.longField(schedt.layout(), "nmfreed");
-    public static final IntField STOPWAIT = Mem.intField(schedt.layout(), "stopwait");
-    public static final IntField NAHEAD = Mem.intField(schedt.layout(), "nahead");
-    public static final LongField PIDLE = Mem.longField(schedt.layout(), "pidle");
-    public static final LongField LASTAHEAD = Mem.longField(schedt.layout(), "lastahead");
-    public static final LongField ALLM = Mem.longField(schedt.layout(), "allm");
-    public static final LongField GFREE = Mem.longField(schedt.layout(), "gfree");
-    public static final LongField GFREECOUNT = Mem.longField(schedt.layout(), "gfreecount");
-    public static final IntField GOMAXPROCS = Mem.intField(schedt.layout(), "gomaxprocs");
-    public static final IntField RUNQSIZE = Mem.intField(schedt.layout(), "runqsize");
-    public static final IntField GCWAITING = Mem.intField(schedt.layout(), "gcwaiting");
-    public static final IntField SYSMONWAIT = Mem.intField(schedt.layout(), "sysmonwait");
-    public static final IntField CLOSING = Mem.intField(schedt.layout(), "closing");
-    public static final LongField ALLP = Mem.longField(schedt.layout(), "allp");
-    public static final LongField IDLEPMASK = Mem.longField(schedt.layout(), "idlepMask");
-    public static final LongField TIMERPMASK = Mem.longField(schedt.layout(), "timerpMask");
-    public static final IntField NPIDLE = Mem.intField(schedt.layout(), "npidle");
+    private static final long LOCK_OFFSET = Struct.SCHEDT.offset("lock");
+    public static final IntField MAXMCOUNT = Struct.SCHEDT.intField("maxmcount");
+    public static final LongField MIDLE = Struct.SCHEDT.longField("midle");
+    public static final IntField NMIDLE = Struct.SCHEDT.intField("nmidle");
+    public static final IntField NMIDLELOCKED = Struct.SCHEDT.intField("nmidlelocked");
+    public static final LongField MNEXT = Struct.SCHEDT.longField("mnext");
+    public static final LongField NMFREED = Struct.SCHEDT.longField("nmfreed");
+    public static final IntField STOPWAIT = Struct.SCHEDT.intField("stopwait");
+    public static final IntField NAHEAD = Struct.SCHEDT.intField("nahead");
+    public static final LongField PIDLE = Struct.SCHEDT.longField("pidle");
+    public static final LongField LASTAHEAD = Struct.SCHEDT.longField("lastahead");
+    public static final LongField ALLM = Struct.SCHEDT.longField("allm");
+    public static final LongField GFREE = Struct.SCHEDT.longField("gfree");
+    public static final LongField GFREECOUNT = Struct.SCHEDT.longField("gfreecount");
+    public static final IntField GOMAXPROCS = Struct.SCHEDT.intField("gomaxprocs");
+    public static final IntField RUNQSIZE = Struct.SCHEDT.intField("runqsize");
+    public static final IntField GCWAITING = Struct.SCHEDT.intField("gcwaiting");
+    public static final IntField SYSMONWAIT = Struct.SCHEDT.intField("sysmonwait");
+    public static final IntField CLOSING = Struct.SCHEDT.intField("closing");
+    public static final LongField ALLP = Struct.SCHEDT.longField("allp");
+    public static final LongField IDLEPMASK = Struct.SCHEDT.longField("idlepMask");
+    public static final LongField TIMERPMASK = Struct.SCHEDT.longField("timerpMask");
+    public static final IntField NPIDLE = Struct.SCHEDT.intField("npidle");
     /** A word of two counts of Ms: {@link #spinning} in the low half, {@link #onTheirWay} in the high half. */
-    public static final LongField NMSPINNING = Mem.longField(schedt.layout(), "nmspinning");
-    public static final LongField WOKENAT = Mem.longField(schedt.layout(), "wokenat");
-    public static final IntField NEEDSPINNING = Mem.intField(schedt.layout(), "needspinning");
-    private static final LongField GOIDGEN = Mem.longField(schedt.layout(), "goidgen");
-    public static final LongField NJDKWAIT = Mem.longField(schedt.layout(), "njdkwait");
-    public static final LongField LASTPOLL = Mem.longField(schedt.layout(), "lastpoll");
-    public static final LongField POLLUNTIL = Mem.longField(schedt.layout(), "pollUntil");
-    private static final long POLLBREAK_OFFSET = Mem.offset(schedt.layout(), "pollBreak");
-    public static final IntField POLLINGNET = Mem.intField(schedt.layout(), "pollingNet");
-    public static final IntField NETPOLLWAITERS = Mem.intField(schedt.layout(), "netpollWaiters");
-    public static final IntField NETPOLLWAKESIG = Mem.intField(schedt.layout(), "netpollWakeSig");
-    private static final long SYSMONNOTE_OFFSET = Mem.offset(schedt.layout(), "sysmonnote");
-    private static final long STOPNOTE_OFFSET = Mem.offset(schedt.layout(), "stopnote");
-    public static final LongField NSPAWNEXTERN = Mem.longField(schedt.layout(), "nspawnextern");
-    public static final LongField PROCRESIZETIME = Mem.longField(schedt.layout(), "procresizetime");
-    public static final LongField TOTALTIME = Mem.longField(schedt.layout(), "totaltime");
-    public static final LongField NODEQ = Mem.longField(schedt.layout(), "nodeq");
-    public static final LongField NEXITEXTERN = Mem.longField(schedt.layout(), "nexitextern");
-    public static final LongField INJECT = Mem.longField(schedt.layout(), "inject");
+    public static final LongField NMSPINNING = Struct.SCHEDT.longField("nmspinning");
+    public static final LongField WOKENAT = Struct.SCHEDT.longField("wokenat");
+    public static final IntField NEEDSPINNING = Struct.SCHEDT.intField("needspinning");
+    private static final LongField GOIDGEN = Struct.SCHEDT.longField("goidgen");
+    public static final LongField NJDKWAIT = Struct.SCHEDT.longField("njdkwait");
+    public static final LongField LASTPOLL = Struct.SCHEDT.longField("lastpoll");
+    public static final LongField POLLUNTIL = Struct.SCHEDT.longField("pollUntil");
+    private static final long POLLBREAK_OFFSET = Struct.SCHEDT.offset("pollBreak");
+    public static final IntField POLLINGNET = Struct.SCHEDT.intField("pollingNet");
+    public static final IntField NETPOLLWAITERS = Struct.SCHEDT.intField("netpollWaiters");
+    public static final IntField NETPOLLWAKESIG = Struct.SCHEDT.intField("netpollWakeSig");
+    private static final long SYSMONNOTE_OFFSET = Struct.SCHEDT.offset("sysmonnote");
+    private static final long STOPNOTE_OFFSET = Struct.SCHEDT.offset("stopnote");
+    public static final LongField NSPAWNEXTERN = Struct.SCHEDT.longField("nspawnextern");
+    public static final LongField PROCRESIZETIME = Struct.SCHEDT.longField("procresizetime");
+    public static final LongField TOTALTIME = Struct.SCHEDT.longField("totaltime");
+    public static final LongField NODEQ = Struct.SCHEDT.longField("nodeq");
+    public static final LongField NEXITEXTERN = Struct.SCHEDT.longField("nexitextern");
+    public static final LongField INJECT = Struct.SCHEDT.longField("inject");
 
     private Schedt() {
     }

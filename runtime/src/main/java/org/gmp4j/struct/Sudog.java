@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.struct;
 
-import org.gmp4j.ffi.gmp.sudog;
 
 /**
  * The fields of {@code struct sudog} in gmp.h, which describes each field and names its writer. A use names its access mode; {@code get}
@@ -9,20 +8,20 @@ import org.gmp4j.ffi.gmp.sudog;
  * accessed plainly. While it is in no queue, they belong to the waiter, or to the waker that has removed it.
  */
 public final class Sudog {
-    public static final LongField G = Mem.longField(sudog.layout(), "g");
-    public static final LongField NEXT = Mem.longField(sudog.layout(), "next");
-    public static final LongField PREV = Mem.longField(sudog.layout(), "prev");
-    public static final LongField WAITLINK = Mem.longField(sudog.layout(), "waitlink");
-    public static final IntField INDEX = Mem.intField(sudog.layout(), "index");
-    public static final IntField ISSELECT = Mem.intField(sudog.layout(), "isSelect");
-    public static final IntField SUCCESS = Mem.intField(sudog.layout(), "success");
-    public static final IntField CASEINDEX = Mem.intField(sudog.layout(), "caseIndex");
-    public static final IntField TICKET = Mem.intField(sudog.layout(), "ticket");
+    public static final LongField G = Struct.SUDOG.longField("g");
+    public static final LongField NEXT = Struct.SUDOG.longField("next");
+    public static final LongField PREV = Struct.SUDOG.longField("prev");
+    public static final LongField WAITLINK = Struct.SUDOG.longField("waitlink");
+    public static final IntField INDEX = Struct.SUDOG.intField("index");
+    public static final IntField ISSELECT = Struct.SUDOG.intField("isSelect");
+    public static final IntField SUCCESS = Struct.SUDOG.intField("success");
+    public static final IntField CASEINDEX = Struct.SUDOG.intField("caseIndex");
+    public static final IntField TICKET = Struct.SUDOG.intField("ticket");
     /** The element of a sudog on a channel of longs. It uses the memory of {@code waitlink}, which is unused during such a wait. */
     public static final LongField LONG_ELEM = WAITLINK;
     /** The id of the semaphore for which a sudog in a treap waits. It uses the memory of Go's {@code releasetime}. */
-    public static final LongField SEMA_ID = Mem.longField(sudog.layout(), "releasetime");
-    private static final long THREAD_OFFSET = Mem.offset(sudog.layout(), "thread");
+    public static final LongField SEMA_ID = Struct.SUDOG.longField("releasetime");
+    private static final long THREAD_OFFSET = Struct.SUDOG.offset("thread");
 
     /** The value of {@code isSelect} in a sudog that is queued for a case of a goroutine's select. Its {@code g} is that goroutine. */
     public static final int SELECT = 1;

@@ -4,7 +4,6 @@ package org.gmp4j.struct;
 import java.util.Arrays;
 
 import org.gmp4j.ffi.NativeException;
-import org.gmp4j.ffi.gmp.sudog;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -16,7 +15,7 @@ public final class SudogSlots {
     private static final int SHIFT = 9;
     private static final int CHUNK = 1 << SHIFT;
     private static final int MASK = CHUNK - 1;
-    private static final long STRIDE = Mem.stride(sudog.layout());
+    private static final long STRIDE = Mem.stride(Struct.SUDOG);
 
     private static volatile @Nullable Object[][] elems = new Object[0][];
     private static volatile @Nullable Thread[][] threads = new Thread[0][];
@@ -48,7 +47,7 @@ public final class SudogSlots {
 
     private static long alloc() {
         try {
-            return Mem.alloc(sudog.layout(), CHUNK);
+            return Mem.alloc(Struct.SUDOG, CHUNK);
         } catch (NativeException e) {
             throw new OutOfMemoryError("no memory for those who wait: " + e.getMessage());
         }

@@ -192,12 +192,7 @@ final class ArmPoints {
     static void rehearse() {
         boolean _ = VmThread.setSlice(0);
         var _ = VmFlags.countedLoopsPoll();
-        try {
-            StackTraceElement[] _ = Thread.currentThread().getStackTrace();
-            Points.rehearse();
-        } catch (LinkageError e) {
-            return; // One of the classes is unusable, and overran reports that no point helps.
-        }
+        StackTraceElement[] _ = Thread.currentThread().getStackTrace();
     }
 
     /** Clears the switch, because the goroutine yielded before sysmon set the switch. The next scan sets it again for other goroutines. */

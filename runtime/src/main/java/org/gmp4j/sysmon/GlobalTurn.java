@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.sysmon;
 
-import org.gmp4j.ffi.gmp.p;
 import org.gmp4j.policy.Turns;
 import org.gmp4j.struct.LongField;
 import org.gmp4j.struct.Mem;
 import org.gmp4j.struct.P;
 import org.gmp4j.struct.PStat;
 import org.gmp4j.struct.Schedt;
+import org.gmp4j.struct.Struct;
 
 /**
  * Measures how long a P has passed over {@code sched.runq}. {@link Turns} decides from this time whether the P is due to take a G from that
@@ -16,11 +16,11 @@ import org.gmp4j.struct.Schedt;
 final class GlobalTurn {
     // Only sysmon uses these fields.
     /** The value of p.nglobal at the last scan that found it changed, or found the global queue empty. */
-    private static final LongField GLOBALTICK = Mem.longField(p.layout(), "sysmontick", "globaltick");
+    private static final LongField GLOBALTICK = Struct.P.longField("sysmontick.globaltick");
     /** The number of other Gs that had run by that scan. */
-    private static final LongField OTHERTICK = Mem.longField(p.layout(), "sysmontick", "othertick");
+    private static final LongField OTHERTICK = Struct.P.longField("sysmontick.othertick");
     /** The nanoTime of the last scan before another G ran. */
-    private static final LongField GLOBALWHEN = Mem.longField(p.layout(), "sysmontick", "globalwhen");
+    private static final LongField GLOBALWHEN = Struct.P.longField("sysmontick.globalwhen");
 
     private GlobalTurn() {
     }

@@ -2,7 +2,6 @@
 package org.gmp4j.sysmon;
 
 import org.gmp4j.config.Quantum;
-import org.gmp4j.ffi.gmp.p;
 import org.gmp4j.policy.Pacing;
 import org.gmp4j.policy.Scan;
 import org.gmp4j.policy.Slice;
@@ -21,6 +20,7 @@ import org.gmp4j.struct.P;
 import org.gmp4j.struct.PStatus;
 import org.gmp4j.struct.SchedStat;
 import org.gmp4j.struct.Schedt;
+import org.gmp4j.struct.Struct;
 
 /**
  * {@code retake}: sysmon scans each P. It takes the P from a system call, from a goroutine that sleeps in the kernel, or from a goroutine
@@ -53,10 +53,10 @@ import org.gmp4j.struct.Schedt;
  * CPUs.
  */
 class Retake {
-    private static final IntField SCHEDTICK = Mem.intField(p.layout(), "sysmontick", "schedtick");
-    private static final IntField SYSCALLTICK = Mem.intField(p.layout(), "sysmontick", "syscalltick");
-    private static final LongField SCHEDWHEN = Mem.longField(p.layout(), "sysmontick", "schedwhen");
-    private static final LongField SYSCALLWHEN = Mem.longField(p.layout(), "sysmontick", "syscallwhen");
+    private static final IntField SCHEDTICK = Struct.P.intField("sysmontick.schedtick");
+    private static final IntField SYSCALLTICK = Struct.P.intField("sysmontick.syscalltick");
+    private static final LongField SCHEDWHEN = Struct.P.longField("sysmontick.schedwhen");
+    private static final LongField SYSCALLWHEN = Struct.P.longField("sysmontick.syscallwhen");
 
     private final Scheduler s;
     private long quantum;

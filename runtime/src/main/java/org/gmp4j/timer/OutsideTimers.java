@@ -5,7 +5,6 @@ import java.util.function.BooleanSupplier;
 
 import org.gmp4j.ffi.Futex;
 import org.gmp4j.ffi.Inheritance;
-import org.gmp4j.ffi.gmp.p;
 import org.gmp4j.lock.Note;
 import org.gmp4j.report.Uncaught;
 import org.gmp4j.sched.base.Outside;
@@ -14,6 +13,7 @@ import org.gmp4j.stack.JdkThreads;
 import org.gmp4j.stack.OwnThread;
 import org.gmp4j.struct.Mem;
 import org.gmp4j.struct.P;
+import org.gmp4j.struct.Struct;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -43,11 +43,11 @@ final class OutsideTimers {
 
     private static synchronized OutsideTimers make() {
         if (made == null) {
-            long pp = Mem.alloc(p.layout(), 1);
+            long pp = Mem.alloc(Struct.P, 1);
             long words = 0;
             boolean started = false;
             try {
-                words = Mem.alloc(p.layout(), 1);
+                words = Mem.alloc(Struct.P, 1);
                 OutsideTimers o = new OutsideTimers(pp, words);
                 Serving serving = new Serving(o);
                 Waking waking = new Waking(o.note);
@@ -59,9 +59,9 @@ final class OutsideTimers {
                 made = o;
             } finally {
                 if (!started) {
-                    Mem.recycle(p.layout(), pp);
+                    Mem.recycle(Struct.P, pp);
                     if (words != 0) {
-                        Mem.recycle(p.layout(), words);
+                        Mem.recycle(Struct.P, words);
                     }
                 }
             }

@@ -5,11 +5,11 @@ import java.time.Instant;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 
-import org.gmp4j.ffi.gmp.p;
 import org.gmp4j.sched.Bubble;
 import org.gmp4j.sched.GStack;
 import org.gmp4j.sched.Park;
 import org.gmp4j.struct.Mem;
+import org.gmp4j.struct.Struct;
 import org.gmp4j.struct.WaitReason;
 import org.jspecify.annotations.Nullable;
 
@@ -23,7 +23,7 @@ public final class TimeBubble extends Bubble {
     /** The nanoTime of the start: an arbitrary value above 0. */
     private static final long BEGIN = 1_000_000_000;
 
-    private final TimerHeap heap = new TimerHeap(Mem.alloc(p.layout(), 1));
+    private final TimerHeap heap = new TimerHeap(Mem.alloc(Struct.P, 1));
     private final Thread driver;
     private volatile long now = BEGIN;
     private volatile @Nullable Throwable failure;
@@ -162,7 +162,7 @@ public final class TimeBubble extends Bubble {
     public void close() {
         if (living() == 0) {
             heap.free();
-            Mem.recycle(p.layout(), heap.pp);
+            Mem.recycle(Struct.P, heap.pp);
         }
     }
 }

@@ -11,7 +11,7 @@ import java.util.List;
 import org.gmp4j.events.Batch;
 import org.gmp4j.events.Lateness;
 import org.gmp4j.events.Tracer;
-import org.gmp4j.ffi.Memory;
+import org.gmp4j.ffi.AddressSpace;
 import org.gmp4j.ffi.Ticks;
 import org.gmp4j.sched.Tracing;
 import org.gmp4j.sched.base.Scheduler;
@@ -91,7 +91,7 @@ final class Recording {
             long offset = to.size();
             boolean written = false;
             try {
-                MemorySegment from = Memory.ALL.asSlice(b.address, b.used());
+                MemorySegment from = AddressSpace.ALL.asSlice(b.address, b.used());
                 for (int n = 0; n < b.used();) {
                     n += to.write(from.asSlice(n).asByteBuffer(), offset + n);
                 }
@@ -117,7 +117,7 @@ final class Recording {
     /** Takes the batches in memory for {@link #write}. */
     void takeAll() {
         for (Batch b = tracer.batches.poll(); b != null; b = tracer.batches.poll()) {
-            pieces.add(new Piece(b.ring(), Memory.ALL.asSlice(b.address, b.used())));
+            pieces.add(new Piece(b.ring(), AddressSpace.ALL.asSlice(b.address, b.used())));
         }
     }
 

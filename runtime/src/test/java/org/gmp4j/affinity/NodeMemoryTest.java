@@ -33,7 +33,6 @@ import org.gmp4j.config.Placement;
 import org.gmp4j.events.Batch;
 import org.gmp4j.events.Tracer;
 import org.gmp4j.ffi.Memory;
-import org.gmp4j.ffi.gmp.p;
 import org.gmp4j.memory.Mcache;
 import org.gmp4j.queue.GlobalRunq;
 import org.gmp4j.queue.NodeQueues;
@@ -48,6 +47,7 @@ import org.gmp4j.sched.life.Closing;
 import org.gmp4j.sched.life.Schedinit;
 import org.gmp4j.struct.Mem;
 import org.gmp4j.struct.Schedt;
+import org.gmp4j.struct.Struct;
 import org.gmp4j.sysmon.Sysmon;
 import org.gmp4j.timer.TimerHeaps;
 import org.junit.jupiter.api.BeforeAll;
@@ -271,11 +271,11 @@ class NodeMemoryTest {
             assertTrue(flags(huge.allocate(3 << 20).address()).contains("hg"));
             assertEquals(0, huge.allocate(3 << 20).address() % (2 << 20));
         }
-        int many = (int) ((2L << 20) / Mem.stride(p.layout())); // More than is left of a chunk.
-        assertFalse(flags(Mem.alloc(p.layout(), many)).contains("hg"));
+        int many = (int) ((2L << 20) / Mem.stride(Struct.P)); // More than is left of a chunk.
+        assertFalse(flags(Mem.alloc(Struct.P, many)).contains("hg"));
         try (Gmp gmp = Gmp.builder().procs(1).hugePages(true).build()) {
             gmp.run(() -> { });
-            long structs = Mem.alloc(p.layout(), many);
+            long structs = Mem.alloc(Struct.P, many);
             assertTrue(flags(structs).contains("hg"));
             assertEquals(0, structs % (2 << 20));
         }

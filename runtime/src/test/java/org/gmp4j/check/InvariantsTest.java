@@ -6,7 +6,6 @@ import static org.gmp4j.testing.Raw.plantLong;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import java.lang.foreign.GroupLayout;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -20,12 +19,6 @@ import java.util.stream.Stream;
 
 import org.gmp4j.Chan;
 import org.gmp4j.Go;
-import org.gmp4j.ffi.Memory;
-import org.gmp4j.ffi.gmp.g;
-import org.gmp4j.ffi.gmp.gqueue;
-import org.gmp4j.ffi.gmp.m;
-import org.gmp4j.ffi.gmp.p;
-import org.gmp4j.ffi.gmp.schedt;
 import org.gmp4j.lock.LockRank;
 import org.gmp4j.lock.SchedLock;
 import org.gmp4j.queue.GlobalRunq;
@@ -41,6 +34,7 @@ import org.gmp4j.struct.Mem;
 import org.gmp4j.struct.P;
 import org.gmp4j.struct.PStatus;
 import org.gmp4j.struct.Schedt;
+import org.gmp4j.struct.Struct;
 import org.gmp4j.testing.Raw;
 import org.gmp4j.testing.TestGmp;
 import org.junit.jupiter.api.Tag;
@@ -57,10 +51,6 @@ import org.junit.jupiter.params.provider.MethodSource;
 @Tag("ring")
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class InvariantsTest {
-    private static final GroupLayout GL = g.layout();
-    private static final GroupLayout ML = m.layout();
-    private static final GroupLayout PL = p.layout();
-    private static final GroupLayout SL = schedt.layout();
     private static final int FEW_LOOKS = 2;
     private static final int RUNNABLE = 4;
     private static final long A_WHILE = 10_000_000;
@@ -160,7 +150,7 @@ class InvariantsTest {
                 Scheduler s = GStack.current().scheduler();
                 StopTheWorld.withWorldStopped(s, () -> {
                     assertEquals(List.of(), Invariants.check(s)); // The next one is fast.
-                    planted.set(plantInt(PL, "timersLen", Machine.current().pp(), 1));
+                    planted.set(plantInt(Struct.P, "timersLen", Machine.current().pp(), 1));
                     assertEquals(List.of(), Invariants.check(s));
                 });
             });
@@ -173,31 +163,31 @@ class InvariantsTest {
     }
 
     private Runnable slot(int i, long gp) {
-        long addr = pp + PL.byteOffset(java.lang.foreign.MemoryLayout.PathElement.groupElement("runq"))
+        long addr = pp + Struct.P.offset("runq")
                 + (long) (Runq.head(pp) + i & Runq.LEN - 1) * Long.BYTES;
-        long old = Memory.ALL.get(java.lang.foreign.ValueLayout.JAVA_LONG, addr);
-        Memory.ALL.set(java.lang.foreign.ValueLayout.JAVA_LONG, addr, gp);
-        return () -> Memory.ALL.set(java.lang.foreign.ValueLayout.JAVA_LONG, addr, old);
+        long old = Mem.LONG.get(addr);
+        Mem.LONG.set(addr, gp);
+        return () -> Mem.LONG.set(addr, old);
     }
 
     private Runnable status(long gp, int to) {
-        return plantInt(GL, "atomicstatus", gp, to);
+        return plantInt(Struct.G, "atomicstatus", gp, to);
     }
 
     private Runnable globalTail(long gp) {
-        long addr = sched + SL.byteOffset(java.lang.foreign.MemoryLayout.PathElement.groupElement("runq"));
-        return plantLong(gqueue.layout(), "tail", addr, gp);
+        long addr = sched + Struct.SCHEDT.offset("runq");
+        return plantLong(Struct.GQUEUE, "tail", addr, gp);
     }
 
     /** A pair with an M that is not the one the goroutine runs on. */
     private Runnable lockedElsewhere(long gp) {
-        long other = Mem.alloc(ML, 1);
-        Runnable lockedm = plantLong(GL, "lockedm", gp, other);
-        Runnable lockedg = plantLong(ML, "lockedg", other, gp);
+        long other = Mem.alloc(Struct.M, 1);
+        Runnable lockedm = plantLong(Struct.G, "lockedm", gp, other);
+        Runnable lockedg = plantLong(Struct.M, "lockedg", other, gp);
         return () -> {
             lockedm.run();
             lockedg.run();
-            Mem.recycle(ML, other);
+            Mem.recycle(Struct.M, other);
         };
     }
 
@@ -225,63 +215,63 @@ class InvariantsTest {
 
     Stream<Arguments> stoppedFaults() {
         Map<String, Fault> f = new TreeMap<>();
-        f.put("R1 more than fit", () -> plantInt(PL, "runqtail", pp, Runq.head(pp) + Runq.LEN + 1));
-        f.put("R1 the head beyond the tail", () -> plantInt(PL, "runqhead", pp, Runq.tail(pp) + 1));
+        f.put("R1 more than fit", () -> plantInt(Struct.P, "runqtail", pp, Runq.head(pp) + Runq.LEN + 1));
+        f.put("R1 the head beyond the tail", () -> plantInt(Struct.P, "runqhead", pp, Runq.tail(pp) + 1));
         f.put("R1 no G in a slot", () -> slot(0, 0));
-        f.put("R5 runnext in the ring", () -> plantLong(PL, "runnext", pp, ring(0)));
-        f.put("R5 runnext waits", () -> plantLong(PL, "runnext", pp, waiting));
-        f.put("R5 runnext is no G", () -> plantLong(PL, "runnext", pp, 4096));
-        f.put("R6 runqsize", () -> plantInt(SL, "runqsize", sched, 2));
+        f.put("R5 runnext in the ring", () -> plantLong(Struct.P, "runnext", pp, ring(0)));
+        f.put("R5 runnext waits", () -> plantLong(Struct.P, "runnext", pp, waiting));
+        f.put("R5 runnext is no G", () -> plantLong(Struct.P, "runnext", pp, 4096));
+        f.put("R6 runqsize", () -> plantInt(Struct.SCHEDT, "runqsize", sched, 2));
         f.put("R7 a G in common that waits", () -> status(global, GStatus.GWAITING));
         f.put("R7 the tail", () -> globalTail(ring(0)));
-        f.put("R7 the last that is ahead", () -> plantLong(SL, "lastahead", sched, ring(0)));
+        f.put("R7 the last that is ahead", () -> plantLong(Struct.SCHEDT, "lastahead", sched, ring(0)));
         f.put("G1 an unknown state", () -> status(waiting, 7));
         f.put("G1 copystack", () -> status(waiting, GStatus.GCOPYSTACK));
-        f.put("G2 curg", () -> plantLong(ML, "curg", mp, waiting));
-        f.put("G2 g.m", () -> plantLong(GL, "m", self, 0));
+        f.put("G2 curg", () -> plantLong(Struct.M, "curg", mp, waiting));
+        f.put("G2 g.m", () -> plantLong(Struct.G, "m", self, 0));
         f.put("G2 another runs", () -> status(waiting, GStatus.GRUNNING));
         f.put("G3 in two slots", () -> slot(0, ring(1)));
         f.put("G3 in the ring and in common", () -> slot(0, global));
         f.put("G3 runnable in no queue", () -> status(waiting, GStatus.GRUNNABLE));
-        f.put("G3 lost", () -> plantInt(PL, "runqtail", pp, Runq.tail(pp) - 1));
+        f.put("G3 lost", () -> plantInt(Struct.P, "runqtail", pp, Runq.tail(pp) - 1));
         f.put("G3 a dead one queued", () -> status(ring(0), GStatus.GDEAD));
         f.put("G4 waits in a ring", () -> slot(0, waiting));
-        f.put("G4 waits on an M", () -> plantLong(GL, "m", waiting, mp));
-        f.put("M1 nmidle", () -> plantInt(SL, "nmidle", sched, Schedt.NMIDLE.getOpaque(sched) + 1));
-        f.put("M2 spins in a stopped world", () -> plantInt(ML, "spinning", mp, 1));
+        f.put("G4 waits on an M", () -> plantLong(Struct.G, "m", waiting, mp));
+        f.put("M1 nmidle", () -> plantInt(Struct.SCHEDT, "nmidle", sched, Schedt.NMIDLE.getOpaque(sched) + 1));
+        f.put("M2 spins in a stopped world", () -> plantInt(Struct.M, "spinning", mp, 1));
         f.put("M4 a P", () -> status(self, GStatus.GSYSCALL));
-        f.put("M5 a P", () -> plantInt(ML, "incgo", mp, 1));
-        f.put("M6 one-sided lock", () -> plantLong(ML, "lockedg", mp, self));
-        f.put("M6 one-sided lock of a G", () -> plantLong(GL, "lockedm", waiting, mp));
+        f.put("M5 a P", () -> plantInt(Struct.M, "incgo", mp, 1));
+        f.put("M6 one-sided lock", () -> plantLong(Struct.M, "lockedg", mp, self));
+        f.put("M6 one-sided lock of a G", () -> plantLong(Struct.G, "lockedm", waiting, mp));
         f.put("M6 on another M", () -> lockedElsewhere(self));
         f.put("G5 a lock", () -> holdsALock(machine));
-        f.put("M7 too many", () -> plantLong(SL, "nmspinning", sched, 2));
-        f.put("M7 too few", () -> plantLong(SL, "nmspinning", sched, -1));
-        f.put("M7 more on their way than spin", () -> plantLong(SL, "nmspinning", sched, Schedt.IS_ON_ITS_WAY - Schedt.SPINS));
-        f.put("M7 too few on their way", () -> plantLong(SL, "nmspinning", sched, Schedt.SPINS - Schedt.IS_ON_ITS_WAY));
-        f.put("P1 another M", () -> plantLong(PL, "m", pp, 0));
-        f.put("P2 npidle", () -> plantInt(SL, "npidle", sched, 1));
-        f.put("P4 not stopped", () -> plantInt(PL, "status", pp, PStatus.PRUNNING));
-        f.put("P4 gcwaiting", () -> plantInt(SL, "gcwaiting", sched, 0));
+        f.put("M7 too many", () -> plantLong(Struct.SCHEDT, "nmspinning", sched, 2));
+        f.put("M7 too few", () -> plantLong(Struct.SCHEDT, "nmspinning", sched, -1));
+        f.put("M7 more on their way than spin", () -> plantLong(Struct.SCHEDT, "nmspinning", sched, Schedt.IS_ON_ITS_WAY - Schedt.SPINS));
+        f.put("M7 too few on their way", () -> plantLong(Struct.SCHEDT, "nmspinning", sched, Schedt.SPINS - Schedt.IS_ON_ITS_WAY));
+        f.put("P1 another M", () -> plantLong(Struct.P, "m", pp, 0));
+        f.put("P2 npidle", () -> plantInt(Struct.SCHEDT, "npidle", sched, 1));
+        f.put("P4 not stopped", () -> plantInt(Struct.P, "status", pp, PStatus.PRUNNING));
+        f.put("P4 gcwaiting", () -> plantInt(Struct.SCHEDT, "gcwaiting", sched, 0));
         f.put("P6 the bit", this::flipIdleBit);
-        f.put("gfree count", () -> plantInt(PL, "gfreen", pp, P.GFREEN.get(pp) + 1));
+        f.put("gfree count", () -> plantInt(Struct.P, "gfreen", pp, P.GFREEN.get(pp) + 1));
         f.put("gfree alive", () -> status(P.GFREE.get(pp), GStatus.GWAITING));
-        f.put("gfree a ring", () -> plantLong(GL, "schedlink", P.GFREE.get(pp), P.GFREE.get(pp)));
+        f.put("gfree a ring", () -> plantLong(Struct.G, "schedlink", P.GFREE.get(pp), P.GFREE.get(pp)));
         f.put("gfree lost", () -> status(waiting, GStatus.GDEAD));
-        f.put("gfree common count", () -> plantLong(SL, "gfreecount", sched, 1));
-        f.put("gcount births", () -> plantLong(PL, "nspawn", pp, Raw.getLong(PL, "nspawn", pp) + 1));
-        f.put("gcount deaths", () -> plantLong(PL, "nexit", pp, Raw.getLong(PL, "nexit", pp) + 1));
-        f.put("sudog count", () -> plantInt(PL, "sudogn", pp, P.SUDOGN.get(pp) + 1));
-        f.put("goid range", () -> plantLong(PL, "goidcache", pp, P.GOIDCACHEEND.get(pp) + 1));
-        f.put("timers first", () -> plantLong(PL, "timer0When", pp, 1));
-        f.put("stack none", () -> plantInt(GL, "hasstack", waiting, 0));
+        f.put("gfree common count", () -> plantLong(Struct.SCHEDT, "gfreecount", sched, 1));
+        f.put("gcount births", () -> plantLong(Struct.P, "nspawn", pp, Raw.getLong(Struct.P, "nspawn", pp) + 1));
+        f.put("gcount deaths", () -> plantLong(Struct.P, "nexit", pp, Raw.getLong(Struct.P, "nexit", pp) + 1));
+        f.put("sudog count", () -> plantInt(Struct.P, "sudogn", pp, P.SUDOGN.get(pp) + 1));
+        f.put("goid range", () -> plantLong(Struct.P, "goidcache", pp, P.GOIDCACHEEND.get(pp) + 1));
+        f.put("timers first", () -> plantLong(Struct.P, "timer0When", pp, 1));
+        f.put("stack none", () -> plantInt(Struct.G, "hasstack", waiting, 0));
         return each(f);
     }
 
     Stream<Arguments> deadPsFaults() {
         Map<String, Fault> f = new TreeMap<>();
-        f.put("P5 alive", () -> plantInt(PL, "status", pp, PStatus.PGCSTOP));
-        f.put("P5 not drained", () -> plantLong(PL, "runnext", pp, self));
+        f.put("P5 alive", () -> plantInt(Struct.P, "status", pp, PStatus.PGCSTOP));
+        f.put("P5 not drained", () -> plantLong(Struct.P, "runnext", pp, self));
         f.put("P6 the bit", this::flipIdleBit);
         return each(f);
     }
@@ -304,29 +294,29 @@ class InvariantsTest {
     /** All sleep: what a look under sched.lock finds. */
     Stream<Arguments> sampledIdleFaults() {
         Map<String, Fault> f = new TreeMap<>();
-        f.put("M1 a P", () -> plantLong(ML, "p", mp, pp));
-        f.put("M1 a goroutine", () -> plantLong(ML, "curg", mp, waiting));
-        f.put("M1 nmidle", () -> plantInt(SL, "nmidle", sched, Schedt.NMIDLE.getOpaque(sched) + 1));
-        f.put("M1 a ring", () -> plantLong(ML, "schedlink", mp, Schedt.MIDLE.get(sched)));
-        f.put("M2 idle and spinning", () -> plantInt(ML, "spinning", mp, 1));
-        f.put("M7 too many", () -> plantLong(SL, "nmspinning", sched, 3));
-        f.put("P2 an M", () -> plantLong(PL, "m", pp, mp));
-        f.put("P2 running", () -> plantInt(PL, "status", pp, PStatus.PRUNNING));
-        f.put("P2 work", () -> plantLong(PL, "runnext", pp, waiting));
-        f.put("P2 npidle", () -> plantInt(SL, "npidle", sched, 3));
-        f.put("P3 idle and in a system call", () -> plantInt(PL, "status", pp, PStatus.PSYSCALL));
-        f.put("P4 stopped alone", () -> plantInt(PL, "status", pp, PStatus.PGCSTOP));
-        f.put("P5 dead", () -> plantInt(PL, "status", pp, PStatus.PDEAD));
+        f.put("M1 a P", () -> plantLong(Struct.M, "p", mp, pp));
+        f.put("M1 a goroutine", () -> plantLong(Struct.M, "curg", mp, waiting));
+        f.put("M1 nmidle", () -> plantInt(Struct.SCHEDT, "nmidle", sched, Schedt.NMIDLE.getOpaque(sched) + 1));
+        f.put("M1 a ring", () -> plantLong(Struct.M, "schedlink", mp, Schedt.MIDLE.get(sched)));
+        f.put("M2 idle and spinning", () -> plantInt(Struct.M, "spinning", mp, 1));
+        f.put("M7 too many", () -> plantLong(Struct.SCHEDT, "nmspinning", sched, 3));
+        f.put("P2 an M", () -> plantLong(Struct.P, "m", pp, mp));
+        f.put("P2 running", () -> plantInt(Struct.P, "status", pp, PStatus.PRUNNING));
+        f.put("P2 work", () -> plantLong(Struct.P, "runnext", pp, waiting));
+        f.put("P2 npidle", () -> plantInt(Struct.SCHEDT, "npidle", sched, 3));
+        f.put("P3 idle and in a system call", () -> plantInt(Struct.P, "status", pp, PStatus.PSYSCALL));
+        f.put("P4 stopped alone", () -> plantInt(Struct.P, "status", pp, PStatus.PGCSTOP));
+        f.put("P5 dead", () -> plantInt(Struct.P, "status", pp, PStatus.PDEAD));
         f.put("P6 the bit", this::flipIdleBit);
         f.put("G2 runs nowhere", () -> status(waiting, GStatus.GRUNNING));
         f.put("G5 a lock", () -> holdsALock(machine));
         f.put("M4 in a system call nowhere", () -> status(waiting, GStatus.GSYSCALL));
-        f.put("M5 a native call without a goroutine", () -> plantInt(ML, "incgo", mp, 1));
-        f.put("M6 one-sided lock", () -> plantLong(ML, "lockedg", mp, waiting));
-        f.put("M6 one-sided lock of a G", () -> plantLong(GL, "lockedm", waiting, mp));
-        f.put("R1 more than fit", () -> plantInt(PL, "runqtail", pp, Runq.head(pp) + Runq.LEN + 1));
-        f.put("R5 runnext waits", () -> plantLong(PL, "runnext", pp, waiting));
-        f.put("R6 runqsize", () -> plantInt(SL, "runqsize", sched, 1));
+        f.put("M5 a native call without a goroutine", () -> plantInt(Struct.M, "incgo", mp, 1));
+        f.put("M6 one-sided lock", () -> plantLong(Struct.M, "lockedg", mp, waiting));
+        f.put("M6 one-sided lock of a G", () -> plantLong(Struct.G, "lockedm", waiting, mp));
+        f.put("R1 more than fit", () -> plantInt(Struct.P, "runqtail", pp, Runq.head(pp) + Runq.LEN + 1));
+        f.put("R5 runnext waits", () -> plantLong(Struct.P, "runnext", pp, waiting));
+        f.put("R6 runqsize", () -> plantInt(Struct.SCHEDT, "runqsize", sched, 1));
         f.put("G1 an unknown state", () -> status(waiting, 5));
         return each(f);
     }
@@ -374,27 +364,27 @@ class InvariantsTest {
     /** One goroutine runs, in a loop of its own: what a look from outside finds. */
     Stream<Arguments> sampledRunningFaults() {
         Map<String, Fault> f = new TreeMap<>();
-        f.put("G2 g.m", () -> plantLong(GL, "m", self, 0));
-        f.put("G2 curg", () -> plantLong(ML, "curg", mp, 0));
-        f.put("G2 m.p", () -> plantLong(ML, "p", mp, 0));
+        f.put("G2 g.m", () -> plantLong(Struct.G, "m", self, 0));
+        f.put("G2 curg", () -> plantLong(Struct.M, "curg", mp, 0));
+        f.put("G2 m.p", () -> plantLong(Struct.M, "p", mp, 0));
         f.put("M4 a P", () -> status(self, GStatus.GSYSCALL));
-        f.put("M5 a P", () -> plantInt(ML, "incgo", mp, 1));
-        f.put("M6 one-sided lock", () -> plantLong(ML, "lockedg", mp, self));
+        f.put("M5 a P", () -> plantInt(Struct.M, "incgo", mp, 1));
+        f.put("M6 one-sided lock", () -> plantLong(Struct.M, "lockedg", mp, self));
         f.put("M6 on another M", () -> lockedElsewhere(self));
-        f.put("P4 stopped alone", () -> plantInt(PL, "status", pp, PStatus.PGCSTOP));
-        f.put("P5 dead", () -> plantInt(PL, "status", pp, PStatus.PDEAD));
+        f.put("P4 stopped alone", () -> plantInt(Struct.P, "status", pp, PStatus.PGCSTOP));
+        f.put("P5 dead", () -> plantInt(Struct.P, "status", pp, PStatus.PDEAD));
         f.put("M2 no P", () -> {
-            Runnable spinning = plantInt(ML, "spinning", mp, 1);
-            Runnable p = plantLong(ML, "p", mp, 0);
+            Runnable spinning = plantInt(Struct.M, "spinning", mp, 1);
+            Runnable p = plantLong(Struct.M, "p", mp, 0);
             return () -> {
                 p.run();
                 spinning.run();
             };
         });
-        f.put("M3 runs", () -> plantInt(ML, "spinning", mp, 1));
-        f.put("P1 p.m", () -> plantLong(PL, "m", pp, 0));
-        f.put("P1 m.p", () -> plantLong(ML, "p", mp, 0));
-        f.put("P2 idle", () -> plantInt(PL, "status", pp, PStatus.PIDLE));
+        f.put("M3 runs", () -> plantInt(Struct.M, "spinning", mp, 1));
+        f.put("P1 p.m", () -> plantLong(Struct.P, "m", pp, 0));
+        f.put("P1 m.p", () -> plantLong(Struct.M, "p", mp, 0));
+        f.put("P2 idle", () -> plantInt(Struct.P, "status", pp, PStatus.PIDLE));
         f.put("P6 the bit", this::flipIdleBit);
         return each(f);
     }
@@ -430,21 +420,21 @@ class InvariantsTest {
     /** Of three Ps one is dead, which sysmon does not look at; its state is broken. */
     Stream<Arguments> sampledDeadFaults() {
         Map<String, Fault> f = new TreeMap<>();
-        f.put("P3 left by nobody", () -> plantInt(PL, "status", pp, PStatus.PSYSCALL));
-        f.put("P3 an M", () -> inSyscall(plantLong(PL, "m", pp, mp)));
-        f.put("P3 kept from its work", () -> inSyscall(plantLong(PL, "runnext", pp, self)));
-        f.put("P5 alive", () -> plantInt(PL, "status", pp, PStatus.PIDLE));
-        f.put("P5 a G", () -> plantLong(PL, "runnext", pp, self));
-        f.put("P5 a free G", () -> plantLong(PL, "gfree", pp, self));
-        f.put("P5 a sudog", () -> plantInt(PL, "sudogn", pp, 1));
-        f.put("P5 a timer", () -> plantInt(PL, "timersLen", pp, 1));
+        f.put("P3 left by nobody", () -> plantInt(Struct.P, "status", pp, PStatus.PSYSCALL));
+        f.put("P3 an M", () -> inSyscall(plantLong(Struct.P, "m", pp, mp)));
+        f.put("P3 kept from its work", () -> inSyscall(plantLong(Struct.P, "runnext", pp, self)));
+        f.put("P5 alive", () -> plantInt(Struct.P, "status", pp, PStatus.PIDLE));
+        f.put("P5 a G", () -> plantLong(Struct.P, "runnext", pp, self));
+        f.put("P5 a free G", () -> plantLong(Struct.P, "gfree", pp, self));
+        f.put("P5 a sudog", () -> plantInt(Struct.P, "sudogn", pp, 1));
+        f.put("P5 a timer", () -> plantInt(Struct.P, "timersLen", pp, 1));
         return each(f);
     }
 
     /** As if the M had left the P in a system call. */
     private Runnable inSyscall(Runnable more) {
-        Runnable left = plantLong(ML, "oldp", mp, pp);
-        Runnable status = plantInt(PL, "status", pp, PStatus.PSYSCALL);
+        Runnable left = plantLong(Struct.M, "oldp", mp, pp);
+        Runnable status = plantInt(Struct.P, "status", pp, PStatus.PSYSCALL);
         return () -> {
             status.run();
             left.run();
@@ -504,7 +494,7 @@ class InvariantsTest {
             gmp.run(() -> {
                 long gp = GStack.current().gp();
                 assertEquals(gp, M.CURG.get(Machine.current().mp));
-                fires(GStack.current().scheduler(), false, "G2", () -> plantLong(GL, "m", gp, 0));
+                fires(GStack.current().scheduler(), false, "G2", () -> plantLong(Struct.G, "m", gp, 0));
             });
         }
     }

@@ -13,7 +13,7 @@ import java.lang.foreign.ValueLayout;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 
-import org.gmp4j.ffi.Memory;
+import org.gmp4j.ffi.AddressSpace;
 import org.gmp4j.testing.TestGmp;
 import org.junit.jupiter.api.Test;
 
@@ -123,7 +123,7 @@ class McacheDebugTest {
 
     /** As native code would, which has the address. */
     private static void poke(long address) {
-        Memory.ALL.set(ValueLayout.JAVA_BYTE, address, (byte) 1);
+        AddressSpace.ALL.set(ValueLayout.JAVA_BYTE, address, (byte) 1);
     }
 
     @Test

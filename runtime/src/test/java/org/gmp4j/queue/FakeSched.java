@@ -5,8 +5,6 @@ import java.util.HashMap;
 import java.util.Map;
 
 import org.gmp4j.ffi.Memory;
-import org.gmp4j.ffi.gmp.p;
-import org.gmp4j.ffi.gmp.schedt;
 import org.gmp4j.struct.G;
 import org.gmp4j.struct.GSlots;
 import org.gmp4j.struct.GStatus;
@@ -14,12 +12,13 @@ import org.gmp4j.struct.Mem;
 import org.gmp4j.struct.P;
 import org.gmp4j.struct.PStatus;
 import org.gmp4j.struct.Schedt;
+import org.gmp4j.struct.Struct;
 
 /** The structs of a scheduler without the scheduler: without Ms, so the Gs never run. */
 final class FakeSched implements AutoCloseable {
     private static final int MASK_BYTES = 4096;
 
-    final long sched = Mem.alloc(schedt.layout(), 1);
+    final long sched = Mem.alloc(Struct.SCHEDT, 1);
     final long[] ps;
     private final GSlots slots = new GSlots(this);
     private final Map<Long, Integer> names = new HashMap<>();
@@ -30,7 +29,7 @@ final class FakeSched implements AutoCloseable {
         Schedt.TIMERPMASK.setRelease(sched, Memory.map(MASK_BYTES));
         ps = new long[procs];
         for (int i = 0; i < procs; i++) {
-            ps[i] = Mem.alloc(p.layout(), 1);
+            ps[i] = Mem.alloc(Struct.P, 1);
             P.ID.set(ps[i], i);
             PStatus.set(ps[i], PStatus.PRUNNING);
         }
@@ -66,10 +65,10 @@ final class FakeSched implements AutoCloseable {
         }
         slots.release();
         for (long pp : ps) {
-            Mem.recycle(p.layout(), pp);
+            Mem.recycle(Struct.P, pp);
         }
         Memory.unmap(Schedt.IDLEPMASK.getAcquire(sched), MASK_BYTES);
         Memory.unmap(Schedt.TIMERPMASK.getAcquire(sched), MASK_BYTES);
-        Mem.recycle(schedt.layout(), sched);
+        Mem.recycle(Struct.SCHEDT, sched);
     }
 }

@@ -8,11 +8,11 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.stream.LongStream;
 
-import org.gmp4j.ffi.gmp.schedt;
 import org.gmp4j.struct.G;
 import org.gmp4j.struct.P;
 import org.gmp4j.struct.PStat;
 import org.gmp4j.struct.Schedt;
+import org.gmp4j.struct.Struct;
 import org.gmp4j.struct.Throw;
 import org.gmp4j.testing.NoHalt;
 import org.gmp4j.testing.Raw;
@@ -280,7 +280,7 @@ class GlobalRunqTest {
     @Test
     void aSizeThatLiesIsFound() {
         try (FakeSched f = new FakeSched(1)) {
-            Raw.setInt(schedt.layout(), "runqsize", f.sched, 1);
+            Raw.setInt(Struct.SCHEDT, "runqsize", f.sched, 1);
             Throw t = assertThrows(Throw.class, () -> GlobalRunq.globrunqget(f.sched, f.ps[0]));
             assertEquals("sched.runqsize != 0 but globrunqget returned nil", t.getMessage());
         }

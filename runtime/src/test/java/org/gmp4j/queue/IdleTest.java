@@ -7,12 +7,11 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import org.gmp4j.ffi.Memory;
-import org.gmp4j.ffi.gmp.m;
-import org.gmp4j.ffi.gmp.p;
 import org.gmp4j.struct.Mem;
 import org.gmp4j.struct.P;
 import org.gmp4j.struct.PStatus;
 import org.gmp4j.struct.Schedt;
+import org.gmp4j.struct.Struct;
 import org.gmp4j.struct.Throw;
 import org.gmp4j.testing.NoHalt;
 import org.gmp4j.testing.Raw;
@@ -29,7 +28,7 @@ class IdleTest {
             long idle = Schedt.IDLEPMASK.getAcquire(f.sched);
             long timer = Schedt.TIMERPMASK.getAcquire(f.sched);
             assertEquals(0, Idle.pidleget(f.sched, 0));
-            Raw.setInt(p.layout(), "timersLen", f.ps[1], 1);
+            Raw.setInt(Struct.P, "timersLen", f.ps[1], 1);
             for (long pp : f.ps) {
                 Idle.maskSet(timer, P.ID.get(pp));
                 PStatus.set(pp, PStatus.PIDLE);
@@ -64,8 +63,8 @@ class IdleTest {
     @Test
     void idleMs() {
         try (FakeSched f = new FakeSched(1)) {
-            long m1 = Mem.alloc(m.layout(), 1);
-            long m2 = Mem.alloc(m.layout(), 1);
+            long m1 = Mem.alloc(Struct.M, 1);
+            long m2 = Mem.alloc(Struct.M, 1);
             assertEquals(0, Idle.mget(f.sched));
             Idle.mput(f.sched, m1);
             Idle.mput(f.sched, m2);
@@ -74,8 +73,8 @@ class IdleTest {
             assertEquals(m1, Idle.mget(f.sched));
             assertEquals(0, Idle.mget(f.sched));
             assertEquals(0, Schedt.NMIDLE.getOpaque(f.sched));
-            Mem.recycle(m.layout(), m1);
-            Mem.recycle(m.layout(), m2);
+            Mem.recycle(Struct.M, m1);
+            Mem.recycle(Struct.M, m2);
         }
     }
 

@@ -9,8 +9,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 
-import org.gmp4j.ffi.gmp.p;
 import org.gmp4j.struct.G;
+import org.gmp4j.struct.Struct;
 import org.gmp4j.testing.Raw;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
@@ -41,10 +41,10 @@ class RunqModelTest {
     @ValueSource(ints = {0, 0x7ffffff0, -2, -1000})
     void anySequence(int start) {
         long pp = f.ps[0];
-        Raw.setInt(p.layout(), "runqhead", pp, start);
-        Raw.setInt(p.layout(), "runqtail", pp, start);
-        Raw.setInt(p.layout(), "runqhead", f.ps[1], start + 7);
-        Raw.setInt(p.layout(), "runqtail", f.ps[1], start + 7);
+        Raw.setInt(Struct.P, "runqhead", pp, start);
+        Raw.setInt(Struct.P, "runqtail", pp, start);
+        Raw.setInt(Struct.P, "runqhead", f.ps[1], start + 7);
+        Raw.setInt(Struct.P, "runqtail", f.ps[1], start + 7);
         for (int i = 0; i < 4 * Runq.LEN; i++) {
             pool.add(f.runnable());
         }

@@ -6,9 +6,8 @@ import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import java.lang.foreign.GroupLayout;
 import java.lang.management.ManagementFactory;
-import java.lang.reflect.Method;
+import java.lang.reflect.Field;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicReference;
@@ -16,11 +15,11 @@ import java.util.function.BooleanSupplier;
 
 import com.sun.management.HotSpotDiagnosticMXBean;
 import org.gmp4j.Gmp;
-import org.gmp4j.ffi.gmp.p;
 import org.gmp4j.sched.base.Scheduler;
 import org.gmp4j.struct.G;
 import org.gmp4j.struct.Mem;
 import org.gmp4j.struct.Schedt;
+import org.gmp4j.struct.Struct;
 import org.gmp4j.synctest.Synctest;
 import org.gmp4j.testing.ChildJvm;
 import org.gmp4j.testing.ChildJvm.Result;
@@ -130,17 +129,17 @@ class FullHeapTest {
      */
     @Test
     void aStructIsGivenBackOnTheSameThread() throws Exception {
-        Method arena = Mem.class.getDeclaredMethod("arena", GroupLayout.class);
+        Field arena = Struct.class.getDeclaredField("arena");
         arena.setAccessible(true);
-        Object monitor = arena.invoke(null, p.layout()); // No other thread wants a P meanwhile.
+        Object monitor = arena.get(Struct.P); // No other thread wants a P meanwhile.
         AtomicReference<GStack> giver = new AtomicReference<>();
         try (TestGmp gmp = TestGmp.procs(1)) {
-            long struct = Mem.alloc(p.layout(), 1);
+            long struct = Mem.alloc(Struct.P, 1);
             Thread waits;
             synchronized (monitor) {
                 waits = new Thread(() -> gmp.run(() -> {
                     giver.set(GStack.current());
-                    Mem.recycle(p.layout(), struct);
+                    Mem.recycle(Struct.P, struct);
                 }));
                 waits.start();
                 while (giver.get() == null || giver.get().thread.getState() != Thread.State.BLOCKED) {

@@ -7,9 +7,6 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.LongConsumer;
 
 import org.gmp4j.ffi.Memory;
-import org.gmp4j.ffi.gmp.g;
-import org.gmp4j.ffi.gmp.p;
-import org.gmp4j.ffi.gmp.schedt;
 import org.gmp4j.lock.SchedLock;
 import org.gmp4j.queue.Idle;
 import org.gmp4j.queue.Runq;
@@ -17,6 +14,7 @@ import org.gmp4j.struct.Mem;
 import org.gmp4j.struct.P;
 import org.gmp4j.struct.PStatus;
 import org.gmp4j.struct.Schedt;
+import org.gmp4j.struct.Struct;
 import org.gmp4j.testing.Stress;
 import org.gmp4j.testing.Threads;
 
@@ -53,10 +51,10 @@ class WakepFenceTest {
      * and looks for Gs. In each trial at least one of them sees the other.
      */
     private static void dekker(boolean batch) throws InterruptedException {
-        long sched = Mem.alloc(schedt.layout(), 1);
-        long pp = Mem.alloc(p.layout(), 1);
-        long idle = Mem.alloc(p.layout(), 1);
-        long gp = Mem.alloc(g.layout(), 1);
+        long sched = Mem.alloc(Struct.SCHEDT, 1);
+        long pp = Mem.alloc(Struct.P, 1);
+        long idle = Mem.alloc(Struct.P, 1);
+        long gp = Mem.alloc(Struct.G, 1);
         long masks = Memory.map(4096);
         P.ID.set(idle, 1);
         Schedt.IDLEPMASK.setRelease(sched, masks);
@@ -94,10 +92,10 @@ class WakepFenceTest {
             }
         }).run();
         assertEquals(0, missed[0], "times the G waited while the P slept");
-        Mem.recycle(g.layout(), gp);
-        Mem.recycle(p.layout(), idle);
-        Mem.recycle(p.layout(), pp);
-        Mem.recycle(schedt.layout(), sched);
+        Mem.recycle(Struct.G, gp);
+        Mem.recycle(Struct.P, idle);
+        Mem.recycle(Struct.P, pp);
+        Mem.recycle(Struct.SCHEDT, sched);
         Memory.unmap(masks, 4096);
     }
 
@@ -114,7 +112,7 @@ class WakepFenceTest {
     /** The count of spinners is exact however many threads change it at the same time. */
     @Stress
     void spinnersAreCounted() throws InterruptedException {
-        long sched = Mem.alloc(schedt.layout(), 1);
+        long sched = Mem.alloc(Struct.SCHEDT, 1);
         new Threads().add(2, "spinner", () -> {
             for (int i = 0; i < COUNTS; i++) {
                 long _ = Schedt.addSpinners(sched, Schedt.SPINS);
@@ -122,6 +120,6 @@ class WakepFenceTest {
             }
         }).run();
         assertEquals(0, Schedt.nmspinningVolatile(sched));
-        Mem.recycle(schedt.layout(), sched);
+        Mem.recycle(Struct.SCHEDT, sched);
     }
 }

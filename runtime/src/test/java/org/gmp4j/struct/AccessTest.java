@@ -8,7 +8,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.stream.Stream;
 
-import org.gmp4j.ffi.gmp.p;
 import org.gmp4j.stack.JdkThreads;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -32,12 +31,12 @@ class AccessTest {
 
     @BeforeEach
     void alloc() {
-        struct = Mem.alloc(p.layout(), 1);
+        struct = Mem.alloc(Struct.P, 1);
     }
 
     @AfterEach
     void recycle() {
-        Mem.recycle(p.layout(), struct);
+        Mem.recycle(Struct.P, struct);
     }
 
     static Stream<IntField> ints() {
@@ -103,7 +102,7 @@ class AccessTest {
         assertFalse(Access.isRaw("varhandle", false));
         boolean raw = Access.isRaw(System.getProperty(Access.PROPERTY, "raw"), Mem.CHECKPTR);
         assertEquals(raw ? RawInt.class : HandleInt.class, Mem.INT.getClass());
-        assertEquals(raw ? RawLong.class : HandleLong.class, Mem.longField(p.layout(), "link").getClass());
+        assertEquals(raw ? RawLong.class : HandleLong.class, Struct.P.longField("link").getClass());
     }
 
     @Test

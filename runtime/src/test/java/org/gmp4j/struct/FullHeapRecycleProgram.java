@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.struct;
 
-import org.gmp4j.ffi.gmp.p;
 import org.gmp4j.sched.Ballast;
 
 /** Structs are given back with a full heap, and are there for the next that want them. */
@@ -16,18 +15,18 @@ final class FullHeapRecycleProgram {
         alloc(all);
         recycle(all, 0);
         alloc(all);
-        long taken = Mem.taken(p.layout());
+        long taken = Mem.taken(Struct.P);
         Ballast.fill();
         int given = recycle(all, 0);
         Ballast.drop();
         recycle(all, given);
         alloc(all);
-        System.out.println(Mem.taken(p.layout()) - taken);
+        System.out.println(Mem.taken(Struct.P) - taken);
     }
 
     private static void alloc(long[] all) {
         for (int i = 0; i < all.length; i++) {
-            all[i] = Mem.alloc(p.layout(), 1);
+            all[i] = Mem.alloc(Struct.P, 1);
         }
     }
 
@@ -36,7 +35,7 @@ final class FullHeapRecycleProgram {
         int i = from;
         try {
             for (; i < all.length; i++) {
-                Mem.recycle(p.layout(), all[i]);
+                Mem.recycle(Struct.P, all[i]);
             }
         } catch (OutOfMemoryError e) {
             return i;

@@ -11,7 +11,6 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicInteger;
 
-import org.gmp4j.ffi.gmp.g;
 import org.gmp4j.testing.NoHalt;
 import org.gmp4j.testing.Raw;
 import org.gmp4j.testing.Stress;
@@ -25,15 +24,15 @@ class GStatusTest {
     private static final int[] ALL = {GStatus.GIDLE, GStatus.GRUNNABLE, GStatus.GRUNNING, GStatus.GSYSCALL,
         GStatus.GWAITING, GStatus.GDEAD, GStatus.GCOPYSTACK, GStatus.GPREEMPTED};
 
-    private final long gp = Mem.alloc(g.layout(), 1);
+    private final long gp = Mem.alloc(Struct.G, 1);
 
     @AfterEach
     void recycle() {
-        Mem.recycle(g.layout(), gp);
+        Mem.recycle(Struct.G, gp);
     }
 
     private void be(int status) {
-        Raw.setInt(g.layout(), "atomicstatus", gp, status);
+        Raw.setInt(Struct.G, "atomicstatus", gp, status);
     }
 
     /** The table in the class comment, edge by edge; every other one is a throw. */

@@ -13,7 +13,6 @@ import java.util.List;
 import java.util.Set;
 
 import org.gmp4j.ffi.gmp.m;
-import org.gmp4j.ffi.gmp.p;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
@@ -21,60 +20,60 @@ import org.junit.jupiter.api.Test;
 class MemTest {
     @Test
     void recycledStructsAreZero() {
-        long a = Mem.alloc(p.layout(), 1);
+        long a = Mem.alloc(Struct.P, 1);
         assertEquals(0, a % (Mem.LINE / 2));
         P.ID.set(a, 99);
         P.TIMER0WHEN.setRelease(a, 5);
-        Mem.recycle(p.layout(), a);
-        long b = Mem.alloc(p.layout(), 1);
+        Mem.recycle(Struct.P, a);
+        long b = Mem.alloc(Struct.P, 1);
         assertEquals(a, b, "the last one given back");
         assertEquals(0, P.ID.get(b));
         assertEquals(0, P.TIMER0WHEN.getAcquire(b));
-        assertNotEquals(b, Mem.alloc(p.layout(), 1));
-        Mem.recycle(p.layout(), b);
+        assertNotEquals(b, Mem.alloc(Struct.P, 1));
+        Mem.recycle(Struct.P, b);
     }
 
     @Test
     void structsDoNotOverlap() {
-        long stride = Mem.stride(m.layout());
+        long stride = Mem.stride(Struct.M);
         assertTrue(stride >= m.layout().byteSize());
         Set<Long> seen = new HashSet<>();
         List<Long> fresh = new ArrayList<>();
-        long many = Mem.alloc(m.layout(), 10);
+        long many = Mem.alloc(Struct.M, 10);
         for (int i = 0; i < 10; i++) {
             assertTrue(seen.add(many + i * stride));
         }
         for (int i = 0; i < 2_000; i++) {
-            long a = Mem.alloc(m.layout(), 1);
+            long a = Mem.alloc(Struct.M, 1);
             for (long s : seen) {
                 assertTrue(i > 20 || Math.abs(a - s) >= stride);
             }
             assertTrue(seen.add(a));
             fresh.add(a);
         }
-        fresh.forEach(a -> Mem.recycle(m.layout(), a));
+        fresh.forEach(a -> Mem.recycle(Struct.M, a));
     }
 
     @Test
     void structsOfAnArrayComeBackOneByOne() {
         int count = 5_000; // More than the structs that are taken singly leave room for.
-        long stride = Mem.stride(p.layout());
-        long many = Mem.alloc(p.layout(), count);
+        long stride = Mem.stride(Struct.P);
+        long many = Mem.alloc(Struct.P, count);
         for (int i = 0; i < count; i++) {
-            Mem.recycle(p.layout(), many + i * stride);
+            Mem.recycle(Struct.P, many + i * stride);
         }
         List<Long> again = new ArrayList<>();
         for (int i = count - 1; i >= 0; i--) {
-            again.add(Mem.alloc(p.layout(), 1));
+            again.add(Mem.alloc(Struct.P, 1));
             assertEquals(many + i * stride, again.getLast());
         }
-        again.forEach(a -> Mem.recycle(p.layout(), a));
+        again.forEach(a -> Mem.recycle(Struct.P, a));
     }
 
     @Test
     void checkedPointers() {
         assumeTrue(Mem.CHECKPTR);
-        long a = Mem.alloc(p.layout(), 1);
+        long a = Mem.alloc(Struct.P, 1);
         assertEquals(0, P.ID.get(a));
         assertThrows(IllegalStateException.class, () -> P.ID.get(a + 8));
         assertThrows(IllegalStateException.class, () -> M.ID.get(a), "a p is no m");
@@ -88,14 +87,14 @@ class MemTest {
         assertThrows(IllegalStateException.class, () -> {
             long _ = Mem.LONG.get(a | Long.MIN_VALUE);
         });
-        Mem.recycle(p.layout(), a);
+        Mem.recycle(Struct.P, a);
     }
 
     @Test
     void ringsWrap() {
-        LongRing slot = Mem.ring(p.layout(), "runq", 4);
-        long a = Mem.alloc(p.layout(), 1);
-        long first = a + Mem.offset(p.layout(), "runq");
+        LongRing slot = Struct.P.ring("runq", 4);
+        long a = Mem.alloc(Struct.P, 1);
+        long first = a + Struct.P.offset("runq");
         for (int i = -2; i < 2; i++) {
             slot.setOpaque(a, i, i);
         }
@@ -104,7 +103,7 @@ class MemTest {
             assertEquals(Mem.LONG.get(first + 8 * i), slot.getOpaque(a, i + 8));
         }
         assertEquals(0, Mem.LONG.get(first + 8 * 4));
-        Mem.recycle(p.layout(), a);
+        Mem.recycle(Struct.P, a);
     }
 
     @Test

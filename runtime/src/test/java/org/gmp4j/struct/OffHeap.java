@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.struct;
 
-import java.lang.foreign.GroupLayout;
-
 /** Memory off the heap, for tests of leaks. */
 public final class OffHeap {
     private OffHeap() {
@@ -14,7 +12,7 @@ public final class OffHeap {
     }
 
     /** The same of one kind. */
-    public static long taken(GroupLayout layout) {
-        return Mem.taken(layout);
+    public static long taken(Struct of) {
+        return Mem.taken(of);
     }
 }

@@ -19,8 +19,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.gmp4j.Chan;
 import org.gmp4j.Go;
 import org.gmp4j.context.Context;
-import org.gmp4j.ffi.gmp.p;
 import org.gmp4j.struct.OffHeap;
+import org.gmp4j.struct.Struct;
 import org.gmp4j.sync.Cond;
 import org.gmp4j.sync.ErrGroup;
 import org.gmp4j.sync.Mutex;
@@ -321,11 +321,11 @@ class SynctestTest {
     void leavesNothing() {
         Runnable bubble = () -> Synctest.test(() -> Go.sleep(Duration.ofSeconds(1)));
         bubble.run();
-        long taken = OffHeap.taken(p.layout());
+        long taken = OffHeap.taken(Struct.P);
         for (int i = 0; i < 20; i++) {
             bubble.run();
         }
-        assertEquals(taken, OffHeap.taken(p.layout()));
+        assertEquals(taken, OffHeap.taken(Struct.P));
     }
 
     @Test

@@ -10,12 +10,12 @@ import java.util.function.LongUnaryOperator;
 
 import org.gmp4j.agent.Points;
 import org.gmp4j.ffi.VmFlags;
-import org.gmp4j.ffi.gmp.m;
 import org.gmp4j.sched.PointHook;
 import org.gmp4j.sched.base.Machine;
 import org.gmp4j.sched.base.Machines;
 import org.gmp4j.struct.M;
 import org.gmp4j.struct.Mem;
+import org.gmp4j.struct.Struct;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -56,7 +56,7 @@ class ArmPointsTest {
     /** Learnt at the look after the overrun: the next goroutine stops there at once. When overruns have stopped it is disarmed. */
     @Test
     void learntAndForgotten() throws InterruptedException {
-        long mp = Mem.alloc(m.layout(), 1);
+        long mp = Mem.alloc(Struct.M, 1);
         try (Unwatched gmp = new Unwatched(SECOND)) {
             Points.setHook(() -> { }, () -> true); // Each point that is reached stops a goroutine.
             Machine on = Machines.of(gmp.s, mp);
@@ -77,7 +77,7 @@ class ArmPointsTest {
                 points.close();
             }
         } finally {
-            Mem.recycle(m.layout(), mp);
+            Mem.recycle(Struct.M, mp);
         }
     }
 }

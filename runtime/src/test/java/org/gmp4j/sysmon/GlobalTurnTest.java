@@ -18,7 +18,6 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 
 import org.gmp4j.Go;
-import org.gmp4j.ffi.gmp.p;
 import org.gmp4j.net.TcpConn;
 import org.gmp4j.net.TcpListener;
 import org.gmp4j.policy.Turns;
@@ -32,6 +31,7 @@ import org.gmp4j.struct.Mem;
 import org.gmp4j.struct.P;
 import org.gmp4j.struct.PStat;
 import org.gmp4j.struct.Schedt;
+import org.gmp4j.struct.Struct;
 import org.gmp4j.testing.TestGmp;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -39,9 +39,9 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** What waits in the global queue has its turn beside a P that always has something else to run. */
 class GlobalTurnTest {
-    private static final LongField GLOBALTICK = Mem.longField(p.layout(), "sysmontick", "globaltick");
-    private static final LongField OTHERTICK = Mem.longField(p.layout(), "sysmontick", "othertick");
-    private static final LongField GLOBALWHEN = Mem.longField(p.layout(), "sysmontick", "globalwhen");
+    private static final LongField GLOBALTICK = Struct.P.longField("sysmontick.globaltick");
+    private static final LongField OTHERTICK = Struct.P.longField("sysmontick.othertick");
+    private static final LongField GLOBALWHEN = Struct.P.longField("sysmontick.globalwhen");
     private static final Duration LONG = Duration.ofMinutes(1);
     private static final int GLOBAL_FIRST = 61;
     private static final Duration QUANTUM = Duration.ofMillis(1);

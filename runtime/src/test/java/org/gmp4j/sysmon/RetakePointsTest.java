@@ -15,7 +15,6 @@ import java.util.function.LongUnaryOperator;
 
 import org.gmp4j.Go;
 import org.gmp4j.agent.Points;
-import org.gmp4j.ffi.gmp.m;
 import org.gmp4j.sched.GStack;
 import org.gmp4j.sched.base.Gate;
 import org.gmp4j.sched.base.Machine;
@@ -25,6 +24,7 @@ import org.gmp4j.struct.G;
 import org.gmp4j.struct.M;
 import org.gmp4j.struct.Mem;
 import org.gmp4j.struct.P;
+import org.gmp4j.struct.Struct;
 import org.gmp4j.testing.ChildJvm;
 import org.gmp4j.testing.ChildJvm.Result;
 import org.gmp4j.testing.TestGmp;
@@ -43,7 +43,7 @@ class RetakePointsTest {
     /** Points are armed for a thread that comes to none, the next time for less time: other loops seldom call the hook. */
     @Test
     void patienceEnds() throws ReflectiveOperationException {
-        long mp = Mem.alloc(m.layout(), 1);
+        long mp = Mem.alloc(Struct.M, 1);
         try (TestGmp gmp = TestGmp.procs(1)) {
             Machine lost = Machines.of(gmp.scheduler(), mp);
             M.PROCID.set(mp, 1 << 23);
@@ -55,7 +55,7 @@ class RetakePointsTest {
             assertEquals(ArmPoints.LATER_PATIENCE, inVain(), ArmPoints.LATER_PATIENCE / 10);
             points.looked(false, System.nanoTime());
         } finally {
-            Mem.recycle(m.layout(), mp);
+            Mem.recycle(Struct.M, mp);
         }
     }
 
@@ -71,7 +71,7 @@ class RetakePointsTest {
     @Test
     void noClock() throws ReflectiveOperationException {
         LongUnaryOperator loop = LoopWithPoints.copy();
-        long mp = Mem.alloc(m.layout(), 1);
+        long mp = Mem.alloc(Struct.M, 1);
         try (TestGmp gmp = TestGmp.procs(1)) {
             Machine unread = Machines.of(gmp.scheduler(), mp);
             M.PROCID.set(mp, 1 << 23); // No thread's.
@@ -80,7 +80,7 @@ class RetakePointsTest {
             assertFalse(points.overran(unread, 1));
             points.looked(false, System.nanoTime());
         } finally {
-            Mem.recycle(m.layout(), mp);
+            Mem.recycle(Struct.M, mp);
         }
     }
 

@@ -11,13 +11,12 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 import org.gmp4j.ffi.Futex;
 import org.gmp4j.ffi.Memory;
-import org.gmp4j.ffi.gmp.m;
-import org.gmp4j.ffi.gmp.p;
 import org.gmp4j.sched.base.Machine;
 import org.gmp4j.sched.base.Machines;
 import org.gmp4j.struct.M;
 import org.gmp4j.struct.Mem;
 import org.gmp4j.struct.P;
+import org.gmp4j.struct.Struct;
 import org.gmp4j.testing.TestGmp;
 import org.junit.jupiter.api.Test;
 
@@ -73,8 +72,8 @@ class ThreadStateTest {
     /** As without a file to be had: no state, and here no CPU time either. */
     @Test
     void unreadItRunsForAWhile() {
-        long mp = Mem.alloc(m.layout(), 1);
-        long pp = Mem.alloc(p.layout(), 1);
+        long mp = Mem.alloc(Struct.M, 1);
+        long pp = Mem.alloc(Struct.P, 1);
         try (TestGmp gmp = TestGmp.procs(1)) {
             Machine unread = Machines.of(gmp.scheduler(), mp);
             M.PROCID.set(mp, 1 << 23); // No thread's.
@@ -88,8 +87,8 @@ class ThreadStateTest {
             P.SCHEDTICK.setOpaque(pp, 1);
             assertFalse(threads.asleep(unread, 13_000_000), "another time slice");
         } finally {
-            Mem.recycle(m.layout(), mp);
-            Mem.recycle(p.layout(), pp);
+            Mem.recycle(Struct.M, mp);
+            Mem.recycle(Struct.P, pp);
         }
     }
 }

@@ -20,7 +20,6 @@ import java.util.function.IntConsumer;
 import org.gmp4j.Chan;
 import org.gmp4j.Gmp;
 import org.gmp4j.Go;
-import org.gmp4j.ffi.gmp.p;
 import org.gmp4j.lock.HeapMutex;
 import org.gmp4j.lock.LockRank;
 import org.gmp4j.queue.Idle;
@@ -28,6 +27,7 @@ import org.gmp4j.sched.GStack;
 import org.gmp4j.struct.Mem;
 import org.gmp4j.struct.P;
 import org.gmp4j.struct.Schedt;
+import org.gmp4j.struct.Struct;
 import org.gmp4j.sync.WaitGroup;
 import org.gmp4j.testing.Stress;
 import org.gmp4j.testing.TestGmp;
@@ -38,12 +38,12 @@ class TimerHeapTest {
     /** The heap beside a plain model: what comes out is the earliest, timer0When says when that is, and the heap grows. */
     @Test
     void heap() {
-        TimerHeap heap = new TimerHeap(Mem.alloc(p.layout(), 1));
+        TimerHeap heap = new TimerHeap(Mem.alloc(Struct.P, 1));
         Random random = new Random(3);
         PriorityQueue<Long> model = new PriorityQueue<>();
         for (int i = 0; i < 20_000; i++) {
             if (i == 10_000) {
-                TimerHeap other = new TimerHeap(Mem.alloc(p.layout(), 1));
+                TimerHeap other = new TimerHeap(Mem.alloc(Struct.P, 1));
                 heap.moveTo(other);
                 assertEquals(0, P.TIMERSLEN.getOpaque(heap.pp));
                 assertEquals(0, P.TIMER0WHEN.getAcquire(heap.pp));
@@ -67,7 +67,7 @@ class TimerHeapTest {
     /** One that fails, for want of memory say, is no longer seen to, and the next one still fires. */
     @Test
     void oneThatFails() {
-        TimerHeap heap = new TimerHeap(Mem.alloc(p.layout(), 1));
+        TimerHeap heap = new TimerHeap(Mem.alloc(Struct.P, 1));
         AtomicInteger fired = new AtomicInteger();
         new Planted(heap, () -> {
             throw new IllegalStateException("planted");
@@ -83,7 +83,7 @@ class TimerHeapTest {
     /** A stopped timer delays no other, swept or not. */
     @Test
     void stoppedOnesAreNotBusy() {
-        TimerHeap heap = new TimerHeap(Mem.alloc(p.layout(), 1));
+        TimerHeap heap = new TimerHeap(Mem.alloc(Struct.P, 1));
         Planted one = new Planted(heap, () -> { });
         Planted other = new Planted(heap, () -> { });
         one.set(1);
@@ -100,7 +100,7 @@ class TimerHeapTest {
     @Test
     void aMoveThatFails() {
         AtomicBoolean memory = new AtomicBoolean(true);
-        TimerHeap to = new TimerHeap(Mem.alloc(p.layout(), 1)) {
+        TimerHeap to = new TimerHeap(Mem.alloc(Struct.P, 1)) {
             @Override
             void reserve(int more) {
                 if (!memory.get()) {
@@ -109,7 +109,7 @@ class TimerHeapTest {
                 super.reserve(more);
             }
         };
-        TimerHeap from = new TimerHeap(Mem.alloc(p.layout(), 1));
+        TimerHeap from = new TimerHeap(Mem.alloc(Struct.P, 1));
         AtomicInteger fired = new AtomicInteger();
         for (int i = 1; i <= 100; i++) {
             new Planted(from, fired::incrementAndGet).set(i);
@@ -133,7 +133,7 @@ class TimerHeapTest {
     @Test
     void roomForWhatIsMovedIsLeft() {
         AtomicBoolean memory = new AtomicBoolean(true);
-        TimerHeap to = new TimerHeap(Mem.alloc(p.layout(), 1)) {
+        TimerHeap to = new TimerHeap(Mem.alloc(Struct.P, 1)) {
             @Override
             void reserve(int more) {
                 if (!memory.get() && P.TIMERSLEN.getOpaque(pp) + more > P.TIMERSCAP.get(pp)) {
@@ -142,7 +142,7 @@ class TimerHeapTest {
                 super.reserve(more);
             }
         };
-        TimerHeap from = new TimerHeap(Mem.alloc(p.layout(), 1));
+        TimerHeap from = new TimerHeap(Mem.alloc(Struct.P, 1));
         AtomicInteger fired = new AtomicInteger();
         for (int i = 1; i <= 100; i++) {
             new Planted(from, fired::incrementAndGet).set(i);
@@ -162,8 +162,8 @@ class TimerHeapTest {
     /** The heap to which a stopped timer's entry was moved counts it as stopped. */
     @Test
     void oneThatIsStoppedAfterAMove() {
-        TimerHeap from = new TimerHeap(Mem.alloc(p.layout(), 1));
-        TimerHeap to = new TimerHeap(Mem.alloc(p.layout(), 1));
+        TimerHeap from = new TimerHeap(Mem.alloc(Struct.P, 1));
+        TimerHeap to = new TimerHeap(Mem.alloc(Struct.P, 1));
         Planted timer = new Planted(from, () -> { });
         timer.set(1);
         from.moveTo(to);
@@ -179,7 +179,7 @@ class TimerHeapTest {
     @Test
     void stoppedWhileTheyMove() throws InterruptedException {
         TimerHeap[] heaps = new TimerHeap[3];
-        Arrays.setAll(heaps, _ -> new TimerHeap(Mem.alloc(p.layout(), 1)));
+        Arrays.setAll(heaps, _ -> new TimerHeap(Mem.alloc(Struct.P, 1)));
         Planted[] timers = new Planted[20];
         Arrays.setAll(timers, _ -> new Planted(heaps[0], () -> { }));
         AtomicBoolean over = new AtomicBoolean();
@@ -210,7 +210,7 @@ class TimerHeapTest {
     void busyDuringAMove() {
         AtomicReference<Planted> stopped = new AtomicReference<>();
         AtomicBoolean busy = new AtomicBoolean();
-        TimerHeap to = new TimerHeap(Mem.alloc(p.layout(), 1)) {
+        TimerHeap to = new TimerHeap(Mem.alloc(Struct.P, 1)) {
             @Override
             void place(Alarm a) {
                 Planted timer = stopped.getAndSet(null);
@@ -221,7 +221,7 @@ class TimerHeapTest {
                 super.place(a);
             }
         };
-        TimerHeap from = new TimerHeap(Mem.alloc(p.layout(), 1));
+        TimerHeap from = new TimerHeap(Mem.alloc(Struct.P, 1));
         new Planted(to, () -> { }).set(1);
         Planted timer = new Planted(from, () -> { });
         timer.set(1);

@@ -10,11 +10,11 @@ import java.util.List;
 import java.util.Random;
 import java.util.concurrent.atomic.AtomicBoolean;
 
-import org.gmp4j.ffi.gmp.p;
 import org.gmp4j.lock.HeapMutex;
 import org.gmp4j.lock.LockRank;
 import org.gmp4j.struct.Mem;
 import org.gmp4j.struct.P;
+import org.gmp4j.struct.Struct;
 import org.gmp4j.testing.Stress;
 import org.gmp4j.testing.Threads;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -78,7 +78,7 @@ class TimerModelTest {
         Random random = new Random(seed);
         List<TimerHeap> all = new ArrayList<>();
         for (int i = 0; i < heaps; i++) {
-            all.add(new TimerHeap(Mem.alloc(p.layout(), 1)));
+            all.add(new TimerHeap(Mem.alloc(Struct.P, 1)));
         }
         List<Counted> counted = new ArrayList<>();
         long[] due = new long[timers];
@@ -143,8 +143,8 @@ class TimerModelTest {
     /** A heap is moved while others, which hold no P, sweep it and look for what is pending: all arrive, once. */
     @Stress
     void movedWhileOthersLook() throws InterruptedException {
-        TimerHeap to = new TimerHeap(Mem.alloc(p.layout(), 1));
-        TimerHeap from = new TimerHeap(Mem.alloc(p.layout(), 1));
+        TimerHeap to = new TimerHeap(Mem.alloc(Struct.P, 1));
+        TimerHeap from = new TimerHeap(Mem.alloc(Struct.P, 1));
         AtomicBoolean done = new AtomicBoolean();
         int rounds = 200;
         int each = 2_000;

@@ -4,12 +4,11 @@ package org.gmp4j.bench.jmh;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 
-import org.gmp4j.ffi.gmp.p;
-import org.gmp4j.ffi.gmp.schedt;
 import org.gmp4j.lock.SchedLock;
 import org.gmp4j.queue.GlobalRunq;
 import org.gmp4j.struct.GSlots;
 import org.gmp4j.struct.Mem;
+import org.gmp4j.struct.Struct;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;
 import org.openjdk.jmh.annotations.Fork;
@@ -34,7 +33,7 @@ import org.openjdk.jmh.annotations.Warmup;
 @Warmup(iterations = 5, time = 1)
 @Measurement(iterations = 5, time = 1)
 public class GlobalRunqBench {
-    private final long sched = Mem.alloc(schedt.layout(), 1);
+    private final long sched = Mem.alloc(Struct.SCHEDT, 1);
     private final GSlots slots = new GSlots(this);
     private final ReentrantLock lock = new ReentrantLock();
     private Node head;
@@ -47,7 +46,7 @@ public class GlobalRunqBench {
     /** A thread's P, G and node. Each thread takes after it has put, so it finds an element. */
     @State(Scope.Thread)
     public static class Mine {
-        private final long pp = Mem.alloc(p.layout(), 1);
+        private final long pp = Mem.alloc(Struct.P, 1);
         private long gp;
         private Node node = new Node();
 
@@ -60,7 +59,7 @@ public class GlobalRunqBench {
         /** Releases the P. */
         @TearDown
         public void close() {
-            Mem.recycle(p.layout(), pp);
+            Mem.recycle(Struct.P, pp);
         }
     }
 
@@ -68,7 +67,7 @@ public class GlobalRunqBench {
     @TearDown
     public void close() {
         slots.release();
-        Mem.recycle(schedt.layout(), sched);
+        Mem.recycle(Struct.SCHEDT, sched);
     }
 
     /** globrunqput and globrunqget of one G, the lock taken for each. */

@@ -4,13 +4,13 @@ package org.gmp4j.bench.jmh;
 import java.util.concurrent.Callable;
 
 import org.gmp4j.Go;
-import org.gmp4j.ffi.gmp.p;
 import org.gmp4j.sched.GStack;
 import org.gmp4j.sched.Syscall;
 import org.gmp4j.struct.GSlots;
 import org.gmp4j.struct.GStatus;
 import org.gmp4j.struct.Mem;
 import org.gmp4j.struct.PStatus;
+import org.gmp4j.struct.Struct;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.OperationsPerInvocation;
 import org.openjdk.jmh.annotations.Setup;
@@ -23,7 +23,7 @@ public class SyscallBench extends GmpBench {
     private final Callable<Void> nothing = () -> null;
     private final GSlots slots = new GSlots(this);
     private final long gp = slots.malg();
-    private final long pp = Mem.alloc(p.layout(), 1);
+    private final long pp = Mem.alloc(Struct.P, 1);
 
     /** The states that the floor begins with. */
     @Setup
@@ -38,7 +38,7 @@ public class SyscallBench extends GmpBench {
     public void release() {
         GStatus.casgstatus(gp, GStatus.GRUNNING, GStatus.GDEAD);
         slots.release();
-        Mem.recycle(p.layout(), pp);
+        Mem.recycle(Struct.P, pp);
     }
 
     /** entersyscall and exitsyscall. */

@@ -8,10 +8,10 @@ import java.util.concurrent.locks.LockSupport;
 import org.gmp4j.Gmp;
 import org.gmp4j.ffi.Errno;
 import org.gmp4j.ffi.Futex;
-import org.gmp4j.ffi.gmp.m;
 import org.gmp4j.lock.Note;
 import org.gmp4j.struct.M;
 import org.gmp4j.struct.Mem;
+import org.gmp4j.struct.Struct;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;
 import org.openjdk.jmh.annotations.Fork;
@@ -176,7 +176,7 @@ public class WakeBench {
 
     /** The addresses of two words, far from each other. */
     private static long[] words() {
-        return new long[] {M.parkAddress(Mem.alloc(m.layout(), 1)), M.parkAddress(Mem.alloc(m.layout(), 1))};
+        return new long[] {M.parkAddress(Mem.alloc(Struct.M, 1)), M.parkAddress(Mem.alloc(Struct.M, 1))};
     }
 
     /** notewakeup and notesleep. */

@@ -2,11 +2,11 @@
 package org.gmp4j.bench.measure;
 
 import org.gmp4j.ffi.Shims;
-import org.gmp4j.ffi.gmp.p;
 import org.gmp4j.ffi.gmp.shims_h;
 import org.gmp4j.queue.Runq;
 import org.gmp4j.struct.GSlots;
 import org.gmp4j.struct.Mem;
+import org.gmp4j.struct.Struct;
 
 /**
  * {@value #ROUND} victims and as many thieves, struct p's that no scheduler has, and Gs to move between them: the shape
@@ -21,7 +21,7 @@ public final class Rings implements AutoCloseable {
     /** The largest batch: half a ring. */
     public static final int MAX_BATCH = 128;
 
-    private final long stride = Mem.stride(p.layout());
+    private final long stride = Mem.stride(Struct.P);
     private final long victims;
     private final long thieves;
     private final GSlots slots = new GSlots(this);
@@ -38,7 +38,7 @@ public final class Rings implements AutoCloseable {
                     "the rings have " + Runq.LEN + " slots: measure without -Dgmp.runqlen");
         }
         Shims.load();
-        victims = Mem.alloc(p.layout(), 2 * ROUND);
+        victims = Mem.alloc(Struct.P, 2 * ROUND);
         thieves = victims + ROUND * stride;
         for (int i = 0; i < gs.length; i++) {
             gs[i] = slots.malg();
@@ -49,7 +49,7 @@ public final class Rings implements AutoCloseable {
     @Override
     public void close() {
         for (int i = 0; i < 2 * ROUND; i++) {
-            Mem.recycle(p.layout(), victims + i * stride);
+            Mem.recycle(Struct.P, victims + i * stride);
         }
         slots.release();
     }

@@ -292,8 +292,8 @@ public final class Descriptors {
             int ready = w.ready();
             if (ready != 0 && n < most) {
                 long at = events + (long) n * Epoll.EVENT_BYTES;
-                org.gmp4j.ffi.Memory.ALL.set(INT, at, ready);
-                org.gmp4j.ffi.Memory.ALL.set(LONG, at + DATA, w.data);
+                org.gmp4j.ffi.AddressSpace.ALL.set(INT, at, ready);
+                org.gmp4j.ffi.AddressSpace.ALL.set(LONG, at + DATA, w.data);
                 w.pending = false;
                 n++;
             }

@@ -48,7 +48,7 @@ public final class Memory {
             }
         }
         if (top != BASE) {
-            org.gmp4j.ffi.Memory.ALL.asSlice(BASE, top - BASE).fill((byte) 0);
+            org.gmp4j.ffi.AddressSpace.ALL.asSlice(BASE, top - BASE).fill((byte) 0);
             top = BASE;
         }
     }

@@ -10,8 +10,6 @@ import java.util.TreeMap;
 import org.gmp4j.affinity.StealOrder;
 import org.gmp4j.ffi.Memory;
 import org.gmp4j.ffi.Shims;
-import org.gmp4j.ffi.gmp.p;
-import org.gmp4j.ffi.gmp.schedt;
 import org.gmp4j.lock.SchedLock;
 import org.gmp4j.queue.GlobalRunq;
 import org.gmp4j.queue.Idle;
@@ -25,6 +23,7 @@ import org.gmp4j.struct.P;
 import org.gmp4j.struct.PStat;
 import org.gmp4j.struct.PStatus;
 import org.gmp4j.struct.Schedt;
+import org.gmp4j.struct.Struct;
 
 /**
  * Ps without threads, in simulated time, on the runtime's own structs: its rings, global queue, idle lists and masks, its steal
@@ -123,7 +122,7 @@ final class Model implements AutoCloseable {
     private final Places places;
     private final VictimOrder order;
     private final Random random;
-    private final long sched = Mem.alloc(schedt.layout(), 1);
+    private final long sched = Mem.alloc(Struct.SCHEDT, 1);
     private final long allp;
     private final long masks;
     private final long counts;
@@ -174,7 +173,7 @@ final class Model implements AutoCloseable {
         Schedt.IDLEPMASK.setRelease(sched, masks);
         Schedt.TIMERPMASK.setRelease(sched, masks + maskBytes());
         for (int i = 0; i < procs; i++) {
-            ps[i] = Mem.alloc(p.layout(), 1);
+            ps[i] = Mem.alloc(Struct.P, 1);
             P.ID.set(ps[i], i);
             PStatus.set(ps[i], PStatus.PIDLE);
             PStat.setStolenFrom(ps[i], counts + (long) i * procs * Long.BYTES);
@@ -195,12 +194,12 @@ final class Model implements AutoCloseable {
     public void close() {
         slots.release();
         for (long pp : ps) {
-            Mem.recycle(p.layout(), pp);
+            Mem.recycle(Struct.P, pp);
         }
         Memory.unmap(allp, (long) procs * Long.BYTES);
         Memory.unmap(masks, 2L * maskBytes());
         Memory.unmap(counts, (long) procs * procs * Long.BYTES);
-        Mem.recycle(schedt.layout(), sched);
+        Mem.recycle(Struct.SCHEDT, sched);
     }
 
     /** Runs from one goroutine on P 0 until none is left. */

@@ -26,231 +26,156 @@ public class gmp_h extends gmp_h$shared {
                 .or(Linker.nativeLinker().defaultLookup());
     }
 
-    private static final int GMP_ABI_VERSION = (int)10L;
     /**
      * {@snippet lang=c :
-     * #define GMP_ABI_VERSION 10
+     * #define GMP_ABI_VERSION 11
      * }
      */
-    public static int GMP_ABI_VERSION() {
-        return GMP_ABI_VERSION;
-    }
-    private static final int GMP_LINE = (int)128L;
+    public static final int GMP_ABI_VERSION = (int)11L;
     /**
      * {@snippet lang=c :
      * #define GMP_LINE 128
      * }
      */
-    public static int GMP_LINE() {
-        return GMP_LINE;
-    }
-    private static final int GMP_GIDLE = (int)0L;
+    public static final int GMP_LINE = (int)128L;
     /**
      * {@snippet lang=c :
      * #define GMP_GIDLE 0
      * }
      */
-    public static int GMP_GIDLE() {
-        return GMP_GIDLE;
-    }
-    private static final int GMP_GRUNNABLE = (int)1L;
+    public static final int GMP_GIDLE = (int)0L;
     /**
      * {@snippet lang=c :
      * #define GMP_GRUNNABLE 1
      * }
      */
-    public static int GMP_GRUNNABLE() {
-        return GMP_GRUNNABLE;
-    }
-    private static final int GMP_GRUNNING = (int)2L;
+    public static final int GMP_GRUNNABLE = (int)1L;
     /**
      * {@snippet lang=c :
      * #define GMP_GRUNNING 2
      * }
      */
-    public static int GMP_GRUNNING() {
-        return GMP_GRUNNING;
-    }
-    private static final int GMP_GSYSCALL = (int)3L;
+    public static final int GMP_GRUNNING = (int)2L;
     /**
      * {@snippet lang=c :
      * #define GMP_GSYSCALL 3
      * }
      */
-    public static int GMP_GSYSCALL() {
-        return GMP_GSYSCALL;
-    }
-    private static final int GMP_GWAITING = (int)4L;
+    public static final int GMP_GSYSCALL = (int)3L;
     /**
      * {@snippet lang=c :
      * #define GMP_GWAITING 4
      * }
      */
-    public static int GMP_GWAITING() {
-        return GMP_GWAITING;
-    }
-    private static final int GMP_GDEAD = (int)6L;
+    public static final int GMP_GWAITING = (int)4L;
     /**
      * {@snippet lang=c :
      * #define GMP_GDEAD 6
      * }
      */
-    public static int GMP_GDEAD() {
-        return GMP_GDEAD;
-    }
-    private static final int GMP_GCOPYSTACK = (int)8L;
+    public static final int GMP_GDEAD = (int)6L;
     /**
      * {@snippet lang=c :
      * #define GMP_GCOPYSTACK 8
      * }
      */
-    public static int GMP_GCOPYSTACK() {
-        return GMP_GCOPYSTACK;
-    }
-    private static final int GMP_GPREEMPTED = (int)9L;
+    public static final int GMP_GCOPYSTACK = (int)8L;
     /**
      * {@snippet lang=c :
      * #define GMP_GPREEMPTED 9
      * }
      */
-    public static int GMP_GPREEMPTED() {
-        return GMP_GPREEMPTED;
-    }
-    private static final int GMP_GSCAN = (int)4096L;
+    public static final int GMP_GPREEMPTED = (int)9L;
     /**
      * {@snippet lang=c :
      * #define GMP_GSCAN 4096
      * }
      */
-    public static int GMP_GSCAN() {
-        return GMP_GSCAN;
-    }
-    private static final int GMP_PIDLE = (int)0L;
+    public static final int GMP_GSCAN = (int)4096L;
     /**
      * {@snippet lang=c :
      * #define GMP_PIDLE 0
      * }
      */
-    public static int GMP_PIDLE() {
-        return GMP_PIDLE;
-    }
-    private static final int GMP_PRUNNING = (int)1L;
+    public static final int GMP_PIDLE = (int)0L;
     /**
      * {@snippet lang=c :
      * #define GMP_PRUNNING 1
      * }
      */
-    public static int GMP_PRUNNING() {
-        return GMP_PRUNNING;
-    }
-    private static final int GMP_PSYSCALL = (int)2L;
+    public static final int GMP_PRUNNING = (int)1L;
     /**
      * {@snippet lang=c :
      * #define GMP_PSYSCALL 2
      * }
      */
-    public static int GMP_PSYSCALL() {
-        return GMP_PSYSCALL;
-    }
-    private static final int GMP_PGCSTOP = (int)3L;
+    public static final int GMP_PSYSCALL = (int)2L;
     /**
      * {@snippet lang=c :
      * #define GMP_PGCSTOP 3
      * }
      */
-    public static int GMP_PGCSTOP() {
-        return GMP_PGCSTOP;
-    }
-    private static final int GMP_PDEAD = (int)4L;
+    public static final int GMP_PGCSTOP = (int)3L;
     /**
      * {@snippet lang=c :
      * #define GMP_PDEAD 4
      * }
      */
-    public static int GMP_PDEAD() {
-        return GMP_PDEAD;
-    }
-    private static final int GMP_SIG_NONE = (int)0L;
+    public static final int GMP_PDEAD = (int)4L;
     /**
      * {@snippet lang=c :
      * #define GMP_SIG_NONE 0
      * }
      */
-    public static int GMP_SIG_NONE() {
-        return GMP_SIG_NONE;
-    }
-    private static final int GMP_SIG_PREEMPT = (int)1L;
+    public static final int GMP_SIG_NONE = (int)0L;
     /**
      * {@snippet lang=c :
      * #define GMP_SIG_PREEMPT 1
      * }
      */
-    public static int GMP_SIG_PREEMPT() {
-        return GMP_SIG_PREEMPT;
-    }
-    private static final int GMP_SIG_HANDOFF = (int)2L;
+    public static final int GMP_SIG_PREEMPT = (int)1L;
     /**
      * {@snippet lang=c :
      * #define GMP_SIG_HANDOFF 2
      * }
      */
-    public static int GMP_SIG_HANDOFF() {
-        return GMP_SIG_HANDOFF;
-    }
-    private static final int GMP_GATE_SHUT = (int)0L;
+    public static final int GMP_SIG_HANDOFF = (int)2L;
     /**
      * {@snippet lang=c :
      * #define GMP_GATE_SHUT 0
      * }
      */
-    public static int GMP_GATE_SHUT() {
-        return GMP_GATE_SHUT;
-    }
-    private static final int GMP_GATE_OPEN = (int)1L;
+    public static final int GMP_GATE_SHUT = (int)0L;
     /**
      * {@snippet lang=c :
      * #define GMP_GATE_OPEN 1
      * }
      */
-    public static int GMP_GATE_OPEN() {
-        return GMP_GATE_OPEN;
-    }
-    private static final int GMP_GATE_ASKED = (int)2L;
+    public static final int GMP_GATE_OPEN = (int)1L;
     /**
      * {@snippet lang=c :
      * #define GMP_GATE_ASKED 2
      * }
      */
-    public static int GMP_GATE_ASKED() {
-        return GMP_GATE_ASKED;
-    }
-    private static final int GMP_GATE_TAKING = (int)3L;
+    public static final int GMP_GATE_ASKED = (int)2L;
     /**
      * {@snippet lang=c :
      * #define GMP_GATE_TAKING 3
      * }
      */
-    public static int GMP_GATE_TAKING() {
-        return GMP_GATE_TAKING;
-    }
-    private static final int GMP_RUNQ = (int)256L;
+    public static final int GMP_GATE_TAKING = (int)3L;
     /**
      * {@snippet lang=c :
      * #define GMP_RUNQ 256
      * }
      */
-    public static int GMP_RUNQ() {
-        return GMP_RUNQ;
-    }
-    private static final int GMP_BUCKETS = (int)160L;
+    public static final int GMP_RUNQ = (int)256L;
     /**
      * {@snippet lang=c :
      * #define GMP_BUCKETS 160
      * }
      */
-    public static int GMP_BUCKETS() {
-        return GMP_BUCKETS;
-    }
+    public static final int GMP_BUCKETS = (int)160L;
     /**
      * {@snippet lang=c :
      * typedef uint64_t guintptr

@@ -363,6 +363,65 @@ public class shims_h extends shims_h$shared {
         return gmp_protect.ADDR;
     }
 
+    private static class gmp_malloc {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            shims_h.C_LONG,
+            shims_h.C_LONG
+        );
+
+        public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("gmp_malloc");
+
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * int64_t gmp_malloc(uint64_t bytes)
+     * }
+     */
+    public static FunctionDescriptor gmp_malloc$descriptor() {
+        return gmp_malloc.DESC;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * int64_t gmp_malloc(uint64_t bytes)
+     * }
+     */
+    public static MemorySegment gmp_malloc$address() {
+        return gmp_malloc.ADDR;
+    }
+
+    private static class gmp_free {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.ofVoid(
+            shims_h.C_LONG
+        );
+
+        public static final MemorySegment ADDR = Symbols.LOOKUP.findOrThrow("gmp_free");
+
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * void gmp_free(uint64_t addr)
+     * }
+     */
+    public static FunctionDescriptor gmp_free$descriptor() {
+        return gmp_free.DESC;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * void gmp_free(uint64_t addr)
+     * }
+     */
+    public static MemorySegment gmp_free$address() {
+        return gmp_free.ADDR;
+    }
+
     private static class gmp_affinity_get {
         public static final FunctionDescriptor DESC = FunctionDescriptor.of(
             shims_h.C_INT,

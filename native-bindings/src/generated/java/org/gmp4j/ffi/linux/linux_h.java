@@ -25,645 +25,453 @@ public class linux_h extends linux_h$shared {
         static final SymbolLookup LOOKUP = Linker.nativeLinker().defaultLookup();
     }
 
-    private static final int O_NONBLOCK = (int)2048L;
     /**
      * {@snippet lang=c :
      * #define O_NONBLOCK 2048
      * }
      */
-    public static int O_NONBLOCK() {
-        return O_NONBLOCK;
-    }
+    public static final int O_NONBLOCK = (int)2048L;
 
-    private static final int F_GETFL = (int)3L;
     /**
      * {@snippet lang=c :
      * #define F_GETFL 3
      * }
      */
-    public static int F_GETFL() {
-        return F_GETFL;
-    }
+    public static final int F_GETFL = (int)3L;
 
-    private static final int F_SETFL = (int)4L;
     /**
      * {@snippet lang=c :
      * #define F_SETFL 4
      * }
      */
-    public static int F_SETFL() {
-        return F_SETFL;
-    }
+    public static final int F_SETFL = (int)4L;
 
-    private static final int SOMAXCONN = (int)4096L;
     /**
      * {@snippet lang=c :
      * #define SOMAXCONN 4096
      * }
      */
-    public static int SOMAXCONN() {
-        return SOMAXCONN;
-    }
+    public static final int SOMAXCONN = (int)4096L;
 
-    private static final int SOL_SOCKET = (int)1L;
     /**
      * {@snippet lang=c :
      * #define SOL_SOCKET 1
      * }
      */
-    public static int SOL_SOCKET() {
-        return SOL_SOCKET;
-    }
+    public static final int SOL_SOCKET = (int)1L;
 
-    private static final int SO_REUSEADDR = (int)2L;
     /**
      * {@snippet lang=c :
      * #define SO_REUSEADDR 2
      * }
      */
-    public static int SO_REUSEADDR() {
-        return SO_REUSEADDR;
-    }
+    public static final int SO_REUSEADDR = (int)2L;
 
-    private static final int SO_TYPE = (int)3L;
     /**
      * {@snippet lang=c :
      * #define SO_TYPE 3
      * }
      */
-    public static int SO_TYPE() {
-        return SO_TYPE;
-    }
+    public static final int SO_TYPE = (int)3L;
 
-    private static final int SO_ERROR = (int)4L;
     /**
      * {@snippet lang=c :
      * #define SO_ERROR 4
      * }
      */
-    public static int SO_ERROR() {
-        return SO_ERROR;
-    }
+    public static final int SO_ERROR = (int)4L;
 
-    private static final int SO_BROADCAST = (int)6L;
     /**
      * {@snippet lang=c :
      * #define SO_BROADCAST 6
      * }
      */
-    public static int SO_BROADCAST() {
-        return SO_BROADCAST;
-    }
+    public static final int SO_BROADCAST = (int)6L;
 
-    private static final int SO_SNDBUF = (int)7L;
     /**
      * {@snippet lang=c :
      * #define SO_SNDBUF 7
      * }
      */
-    public static int SO_SNDBUF() {
-        return SO_SNDBUF;
-    }
+    public static final int SO_SNDBUF = (int)7L;
 
-    private static final int SO_RCVBUF = (int)8L;
     /**
      * {@snippet lang=c :
      * #define SO_RCVBUF 8
      * }
      */
-    public static int SO_RCVBUF() {
-        return SO_RCVBUF;
-    }
+    public static final int SO_RCVBUF = (int)8L;
 
-    private static final int SO_KEEPALIVE = (int)9L;
     /**
      * {@snippet lang=c :
      * #define SO_KEEPALIVE 9
      * }
      */
-    public static int SO_KEEPALIVE() {
-        return SO_KEEPALIVE;
-    }
+    public static final int SO_KEEPALIVE = (int)9L;
 
-    private static final int SO_LINGER = (int)13L;
     /**
      * {@snippet lang=c :
      * #define SO_LINGER 13
      * }
      */
-    public static int SO_LINGER() {
-        return SO_LINGER;
-    }
+    public static final int SO_LINGER = (int)13L;
 
-    private static final int SO_REUSEPORT = (int)15L;
     /**
      * {@snippet lang=c :
      * #define SO_REUSEPORT 15
      * }
      */
-    public static int SO_REUSEPORT() {
-        return SO_REUSEPORT;
-    }
+    public static final int SO_REUSEPORT = (int)15L;
 
-    private static final int IPV6_V6ONLY = (int)26L;
     /**
      * {@snippet lang=c :
      * #define IPV6_V6ONLY 26
      * }
      */
-    public static int IPV6_V6ONLY() {
-        return IPV6_V6ONLY;
-    }
+    public static final int IPV6_V6ONLY = (int)26L;
 
-    private static final int TCP_NODELAY = (int)1L;
     /**
      * {@snippet lang=c :
      * #define TCP_NODELAY 1
      * }
      */
-    public static int TCP_NODELAY() {
-        return TCP_NODELAY;
-    }
+    public static final int TCP_NODELAY = (int)1L;
 
-    private static final int TCP_KEEPIDLE = (int)4L;
     /**
      * {@snippet lang=c :
      * #define TCP_KEEPIDLE 4
      * }
      */
-    public static int TCP_KEEPIDLE() {
-        return TCP_KEEPIDLE;
-    }
+    public static final int TCP_KEEPIDLE = (int)4L;
 
-    private static final int TCP_KEEPINTVL = (int)5L;
     /**
      * {@snippet lang=c :
      * #define TCP_KEEPINTVL 5
      * }
      */
-    public static int TCP_KEEPINTVL() {
-        return TCP_KEEPINTVL;
-    }
+    public static final int TCP_KEEPINTVL = (int)5L;
 
-    private static final int TCP_KEEPCNT = (int)6L;
     /**
      * {@snippet lang=c :
      * #define TCP_KEEPCNT 6
      * }
      */
-    public static int TCP_KEEPCNT() {
-        return TCP_KEEPCNT;
-    }
+    public static final int TCP_KEEPCNT = (int)6L;
 
-    private static final int SCHED_OTHER = (int)0L;
     /**
      * {@snippet lang=c :
      * #define SCHED_OTHER 0
      * }
      */
-    public static int SCHED_OTHER() {
-        return SCHED_OTHER;
-    }
+    public static final int SCHED_OTHER = (int)0L;
 
-    private static final int SCHED_FIFO = (int)1L;
     /**
      * {@snippet lang=c :
      * #define SCHED_FIFO 1
      * }
      */
-    public static int SCHED_FIFO() {
-        return SCHED_FIFO;
-    }
+    public static final int SCHED_FIFO = (int)1L;
 
-    private static final int SCHED_RR = (int)2L;
     /**
      * {@snippet lang=c :
      * #define SCHED_RR 2
      * }
      */
-    public static int SCHED_RR() {
-        return SCHED_RR;
-    }
+    public static final int SCHED_RR = (int)2L;
 
-    private static final int SIGURG = (int)23L;
     /**
      * {@snippet lang=c :
      * #define SIGURG 23
      * }
      */
-    public static int SIGURG() {
-        return SIGURG;
-    }
+    public static final int SIGURG = (int)23L;
 
-    private static final int SIGPROF = (int)27L;
     /**
      * {@snippet lang=c :
      * #define SIGPROF 27
      * }
      */
-    public static int SIGPROF() {
-        return SIGPROF;
-    }
+    public static final int SIGPROF = (int)27L;
 
-    private static final int SIGUSR1 = (int)10L;
     /**
      * {@snippet lang=c :
      * #define SIGUSR1 10
      * }
      */
-    public static int SIGUSR1() {
-        return SIGUSR1;
-    }
+    public static final int SIGUSR1 = (int)10L;
 
-    private static final int SIGUSR2 = (int)12L;
     /**
      * {@snippet lang=c :
      * #define SIGUSR2 12
      * }
      */
-    public static int SIGUSR2() {
-        return SIGUSR2;
-    }
+    public static final int SIGUSR2 = (int)12L;
 
-    private static final int SA_SIGINFO = (int)4L;
     /**
      * {@snippet lang=c :
      * #define SA_SIGINFO 4
      * }
      */
-    public static int SA_SIGINFO() {
-        return SA_SIGINFO;
-    }
+    public static final int SA_SIGINFO = (int)4L;
 
-    private static final int SA_ONSTACK = (int)134217728L;
     /**
      * {@snippet lang=c :
      * #define SA_ONSTACK 134217728
      * }
      */
-    public static int SA_ONSTACK() {
-        return SA_ONSTACK;
-    }
+    public static final int SA_ONSTACK = (int)134217728L;
 
-    private static final int SA_RESTART = (int)268435456L;
     /**
      * {@snippet lang=c :
      * #define SA_RESTART 268435456
      * }
      */
-    public static int SA_RESTART() {
-        return SA_RESTART;
-    }
+    public static final int SA_RESTART = (int)268435456L;
 
-    private static final int SA_NODEFER = (int)1073741824L;
     /**
      * {@snippet lang=c :
      * #define SA_NODEFER 1073741824
      * }
      */
-    public static int SA_NODEFER() {
-        return SA_NODEFER;
-    }
+    public static final int SA_NODEFER = (int)1073741824L;
 
-    private static final int EPOLL_CTL_ADD = (int)1L;
     /**
      * {@snippet lang=c :
      * #define EPOLL_CTL_ADD 1
      * }
      */
-    public static int EPOLL_CTL_ADD() {
-        return EPOLL_CTL_ADD;
-    }
+    public static final int EPOLL_CTL_ADD = (int)1L;
 
-    private static final int EPOLL_CTL_DEL = (int)2L;
     /**
      * {@snippet lang=c :
      * #define EPOLL_CTL_DEL 2
      * }
      */
-    public static int EPOLL_CTL_DEL() {
-        return EPOLL_CTL_DEL;
-    }
+    public static final int EPOLL_CTL_DEL = (int)2L;
 
-    private static final int EPOLL_CTL_MOD = (int)3L;
     /**
      * {@snippet lang=c :
      * #define EPOLL_CTL_MOD 3
      * }
      */
-    public static int EPOLL_CTL_MOD() {
-        return EPOLL_CTL_MOD;
-    }
+    public static final int EPOLL_CTL_MOD = (int)3L;
 
-    private static final int MAP_NORESERVE = (int)16384L;
     /**
      * {@snippet lang=c :
      * #define MAP_NORESERVE 16384
      * }
      */
-    public static int MAP_NORESERVE() {
-        return MAP_NORESERVE;
-    }
+    public static final int MAP_NORESERVE = (int)16384L;
 
-    private static final int MAP_POPULATE = (int)32768L;
     /**
      * {@snippet lang=c :
      * #define MAP_POPULATE 32768
      * }
      */
-    public static int MAP_POPULATE() {
-        return MAP_POPULATE;
-    }
+    public static final int MAP_POPULATE = (int)32768L;
 
-    private static final int MAP_HUGETLB = (int)262144L;
     /**
      * {@snippet lang=c :
      * #define MAP_HUGETLB 262144
      * }
      */
-    public static int MAP_HUGETLB() {
-        return MAP_HUGETLB;
-    }
+    public static final int MAP_HUGETLB = (int)262144L;
 
-    private static final int PROT_READ = (int)1L;
     /**
      * {@snippet lang=c :
      * #define PROT_READ 1
      * }
      */
-    public static int PROT_READ() {
-        return PROT_READ;
-    }
+    public static final int PROT_READ = (int)1L;
 
-    private static final int PROT_WRITE = (int)2L;
     /**
      * {@snippet lang=c :
      * #define PROT_WRITE 2
      * }
      */
-    public static int PROT_WRITE() {
-        return PROT_WRITE;
-    }
+    public static final int PROT_WRITE = (int)2L;
 
-    private static final int PROT_EXEC = (int)4L;
     /**
      * {@snippet lang=c :
      * #define PROT_EXEC 4
      * }
      */
-    public static int PROT_EXEC() {
-        return PROT_EXEC;
-    }
+    public static final int PROT_EXEC = (int)4L;
 
-    private static final int PROT_NONE = (int)0L;
     /**
      * {@snippet lang=c :
      * #define PROT_NONE 0
      * }
      */
-    public static int PROT_NONE() {
-        return PROT_NONE;
-    }
+    public static final int PROT_NONE = (int)0L;
 
-    private static final int MAP_SHARED = (int)1L;
     /**
      * {@snippet lang=c :
      * #define MAP_SHARED 1
      * }
      */
-    public static int MAP_SHARED() {
-        return MAP_SHARED;
-    }
+    public static final int MAP_SHARED = (int)1L;
 
-    private static final int MAP_PRIVATE = (int)2L;
     /**
      * {@snippet lang=c :
      * #define MAP_PRIVATE 2
      * }
      */
-    public static int MAP_PRIVATE() {
-        return MAP_PRIVATE;
-    }
+    public static final int MAP_PRIVATE = (int)2L;
 
-    private static final int MAP_FIXED = (int)16L;
     /**
      * {@snippet lang=c :
      * #define MAP_FIXED 16
      * }
      */
-    public static int MAP_FIXED() {
-        return MAP_FIXED;
-    }
+    public static final int MAP_FIXED = (int)16L;
 
-    private static final int MAP_ANONYMOUS = (int)32L;
     /**
      * {@snippet lang=c :
      * #define MAP_ANONYMOUS 32
      * }
      */
-    public static int MAP_ANONYMOUS() {
-        return MAP_ANONYMOUS;
-    }
+    public static final int MAP_ANONYMOUS = (int)32L;
 
-    private static final int MADV_NORMAL = (int)0L;
     /**
      * {@snippet lang=c :
      * #define MADV_NORMAL 0
      * }
      */
-    public static int MADV_NORMAL() {
-        return MADV_NORMAL;
-    }
+    public static final int MADV_NORMAL = (int)0L;
 
-    private static final int MADV_RANDOM = (int)1L;
     /**
      * {@snippet lang=c :
      * #define MADV_RANDOM 1
      * }
      */
-    public static int MADV_RANDOM() {
-        return MADV_RANDOM;
-    }
+    public static final int MADV_RANDOM = (int)1L;
 
-    private static final int MADV_SEQUENTIAL = (int)2L;
     /**
      * {@snippet lang=c :
      * #define MADV_SEQUENTIAL 2
      * }
      */
-    public static int MADV_SEQUENTIAL() {
-        return MADV_SEQUENTIAL;
-    }
+    public static final int MADV_SEQUENTIAL = (int)2L;
 
-    private static final int MADV_WILLNEED = (int)3L;
     /**
      * {@snippet lang=c :
      * #define MADV_WILLNEED 3
      * }
      */
-    public static int MADV_WILLNEED() {
-        return MADV_WILLNEED;
-    }
+    public static final int MADV_WILLNEED = (int)3L;
 
-    private static final int MADV_DONTNEED = (int)4L;
     /**
      * {@snippet lang=c :
      * #define MADV_DONTNEED 4
      * }
      */
-    public static int MADV_DONTNEED() {
-        return MADV_DONTNEED;
-    }
+    public static final int MADV_DONTNEED = (int)4L;
 
-    private static final int MADV_FREE = (int)8L;
     /**
      * {@snippet lang=c :
      * #define MADV_FREE 8
      * }
      */
-    public static int MADV_FREE() {
-        return MADV_FREE;
-    }
+    public static final int MADV_FREE = (int)8L;
 
-    private static final int MADV_HUGEPAGE = (int)14L;
     /**
      * {@snippet lang=c :
      * #define MADV_HUGEPAGE 14
      * }
      */
-    public static int MADV_HUGEPAGE() {
-        return MADV_HUGEPAGE;
-    }
+    public static final int MADV_HUGEPAGE = (int)14L;
 
-    private static final int MADV_NOHUGEPAGE = (int)15L;
     /**
      * {@snippet lang=c :
      * #define MADV_NOHUGEPAGE 15
      * }
      */
-    public static int MADV_NOHUGEPAGE() {
-        return MADV_NOHUGEPAGE;
-    }
+    public static final int MADV_NOHUGEPAGE = (int)15L;
 
-    private static final int MADV_DONTDUMP = (int)16L;
     /**
      * {@snippet lang=c :
      * #define MADV_DONTDUMP 16
      * }
      */
-    public static int MADV_DONTDUMP() {
-        return MADV_DONTDUMP;
-    }
+    public static final int MADV_DONTDUMP = (int)16L;
 
-    private static final int MADV_POPULATE_WRITE = (int)23L;
     /**
      * {@snippet lang=c :
      * #define MADV_POPULATE_WRITE 23
      * }
      */
-    public static int MADV_POPULATE_WRITE() {
-        return MADV_POPULATE_WRITE;
-    }
+    public static final int MADV_POPULATE_WRITE = (int)23L;
 
-    private static final int PR_SET_NAME = (int)15L;
     /**
      * {@snippet lang=c :
      * #define PR_SET_NAME 15
      * }
      */
-    public static int PR_SET_NAME() {
-        return PR_SET_NAME;
-    }
+    public static final int PR_SET_NAME = (int)15L;
 
-    private static final int PR_GET_NAME = (int)16L;
     /**
      * {@snippet lang=c :
      * #define PR_GET_NAME 16
      * }
      */
-    public static int PR_GET_NAME() {
-        return PR_GET_NAME;
-    }
+    public static final int PR_GET_NAME = (int)16L;
 
-    private static final int PR_SET_TIMERSLACK = (int)29L;
     /**
      * {@snippet lang=c :
      * #define PR_SET_TIMERSLACK 29
      * }
      */
-    public static int PR_SET_TIMERSLACK() {
-        return PR_SET_TIMERSLACK;
-    }
+    public static final int PR_SET_TIMERSLACK = (int)29L;
 
-    private static final int PR_GET_TIMERSLACK = (int)30L;
     /**
      * {@snippet lang=c :
      * #define PR_GET_TIMERSLACK 30
      * }
      */
-    public static int PR_GET_TIMERSLACK() {
-        return PR_GET_TIMERSLACK;
-    }
+    public static final int PR_GET_TIMERSLACK = (int)30L;
 
-    private static final int CLOCK_REALTIME = (int)0L;
     /**
      * {@snippet lang=c :
      * #define CLOCK_REALTIME 0
      * }
      */
-    public static int CLOCK_REALTIME() {
-        return CLOCK_REALTIME;
-    }
+    public static final int CLOCK_REALTIME = (int)0L;
 
-    private static final int CLOCK_MONOTONIC = (int)1L;
     /**
      * {@snippet lang=c :
      * #define CLOCK_MONOTONIC 1
      * }
      */
-    public static int CLOCK_MONOTONIC() {
-        return CLOCK_MONOTONIC;
-    }
+    public static final int CLOCK_MONOTONIC = (int)1L;
 
-    private static final int CLOCK_PROCESS_CPUTIME_ID = (int)2L;
     /**
      * {@snippet lang=c :
      * #define CLOCK_PROCESS_CPUTIME_ID 2
      * }
      */
-    public static int CLOCK_PROCESS_CPUTIME_ID() {
-        return CLOCK_PROCESS_CPUTIME_ID;
-    }
+    public static final int CLOCK_PROCESS_CPUTIME_ID = (int)2L;
 
-    private static final int CLOCK_THREAD_CPUTIME_ID = (int)3L;
     /**
      * {@snippet lang=c :
      * #define CLOCK_THREAD_CPUTIME_ID 3
      * }
      */
-    public static int CLOCK_THREAD_CPUTIME_ID() {
-        return CLOCK_THREAD_CPUTIME_ID;
-    }
+    public static final int CLOCK_THREAD_CPUTIME_ID = (int)3L;
 
-    private static final int SCHED_BATCH = (int)3L;
     /**
      * {@snippet lang=c :
      * #define SCHED_BATCH 3
      * }
      */
-    public static int SCHED_BATCH() {
-        return SCHED_BATCH;
-    }
+    public static final int SCHED_BATCH = (int)3L;
 
-    private static final int SCHED_RESET_ON_FORK = (int)1073741824L;
     /**
      * {@snippet lang=c :
      * #define SCHED_RESET_ON_FORK 1073741824
      * }
      */
-    public static int SCHED_RESET_ON_FORK() {
-        return SCHED_RESET_ON_FORK;
-    }
+    public static final int SCHED_RESET_ON_FORK = (int)1073741824L;
 
     /**
      * Variadic invoker class for:
@@ -738,105 +546,75 @@ public class linux_h extends linux_h$shared {
         }
     }
 
-    private static final int SOCK_STREAM = (int)1L;
     /**
      * {@snippet lang=c :
      * enum __socket_type.SOCK_STREAM = 1
      * }
      */
-    public static int SOCK_STREAM() {
-        return SOCK_STREAM;
-    }
+    public static final int SOCK_STREAM = (int)1L;
 
-    private static final int SOCK_DGRAM = (int)2L;
     /**
      * {@snippet lang=c :
      * enum __socket_type.SOCK_DGRAM = 2
      * }
      */
-    public static int SOCK_DGRAM() {
-        return SOCK_DGRAM;
-    }
+    public static final int SOCK_DGRAM = (int)2L;
 
-    private static final int SOCK_CLOEXEC = (int)524288L;
     /**
      * {@snippet lang=c :
      * enum __socket_type.SOCK_CLOEXEC = 524288
      * }
      */
-    public static int SOCK_CLOEXEC() {
-        return SOCK_CLOEXEC;
-    }
+    public static final int SOCK_CLOEXEC = (int)524288L;
 
-    private static final int SOCK_NONBLOCK = (int)2048L;
     /**
      * {@snippet lang=c :
      * enum __socket_type.SOCK_NONBLOCK = 2048
      * }
      */
-    public static int SOCK_NONBLOCK() {
-        return SOCK_NONBLOCK;
-    }
+    public static final int SOCK_NONBLOCK = (int)2048L;
 
-    private static final int MSG_PEEK = (int)2L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.MSG_PEEK = 2
      * }
      */
-    public static int MSG_PEEK() {
-        return MSG_PEEK;
-    }
+    public static final int MSG_PEEK = (int)2L;
 
-    private static final int MSG_DONTWAIT = (int)64L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.MSG_DONTWAIT = 64
      * }
      */
-    public static int MSG_DONTWAIT() {
-        return MSG_DONTWAIT;
-    }
+    public static final int MSG_DONTWAIT = (int)64L;
 
-    private static final int MSG_NOSIGNAL = (int)16384L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.MSG_NOSIGNAL = 16384
      * }
      */
-    public static int MSG_NOSIGNAL() {
-        return MSG_NOSIGNAL;
-    }
+    public static final int MSG_NOSIGNAL = (int)16384L;
 
-    private static final int SHUT_RD = (int)0L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.SHUT_RD = 0
      * }
      */
-    public static int SHUT_RD() {
-        return SHUT_RD;
-    }
+    public static final int SHUT_RD = (int)0L;
 
-    private static final int SHUT_WR = (int)1L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.SHUT_WR = 1
      * }
      */
-    public static int SHUT_WR() {
-        return SHUT_WR;
-    }
+    public static final int SHUT_WR = (int)1L;
 
-    private static final int SHUT_RDWR = (int)2L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.SHUT_RDWR = 2
      * }
      */
-    public static int SHUT_RDWR() {
-        return SHUT_RDWR;
-    }
+    public static final int SHUT_RDWR = (int)2L;
 
     private static class socket {
         public static final FunctionDescriptor DESC = FunctionDescriptor.of(
@@ -1194,25 +972,19 @@ public class linux_h extends linux_h$shared {
         return shutdown.ADDR;
     }
 
-    private static final int IPPROTO_TCP = (int)6L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.IPPROTO_TCP = 6
      * }
      */
-    public static int IPPROTO_TCP() {
-        return IPPROTO_TCP;
-    }
+    public static final int IPPROTO_TCP = (int)6L;
 
-    private static final int IPPROTO_IPV6 = (int)41L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.IPPROTO_IPV6 = 41
      * }
      */
-    public static int IPPROTO_IPV6() {
-        return IPPROTO_IPV6;
-    }
+    public static final int IPPROTO_IPV6 = (int)41L;
 
     private static class sched_setscheduler {
         public static final FunctionDescriptor DESC = FunctionDescriptor.of(
@@ -1276,25 +1048,19 @@ public class linux_h extends linux_h$shared {
         return sched_getscheduler.ADDR;
     }
 
-    private static final int SI_TKILL = (int)-6L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.SI_TKILL = -6
      * }
      */
-    public static int SI_TKILL() {
-        return SI_TKILL;
-    }
+    public static final int SI_TKILL = (int)-6L;
 
-    private static final int SI_QUEUE = (int)-1L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.SI_QUEUE = -1
      * }
      */
-    public static int SI_QUEUE() {
-        return SI_QUEUE;
-    }
+    public static final int SI_QUEUE = (int)-1L;
 
     private static class sigaction {
         public static final FunctionDescriptor DESC = FunctionDescriptor.of(
@@ -1328,105 +1094,75 @@ public class linux_h extends linux_h$shared {
         return sigaction.ADDR;
     }
 
-    private static final int EPOLL_CLOEXEC = (int)524288L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.EPOLL_CLOEXEC = 524288
      * }
      */
-    public static int EPOLL_CLOEXEC() {
-        return EPOLL_CLOEXEC;
-    }
+    public static final int EPOLL_CLOEXEC = (int)524288L;
 
-    private static final int EPOLLIN = (int)1L;
     /**
      * {@snippet lang=c :
      * enum EPOLL_EVENTS.EPOLLIN = 1
      * }
      */
-    public static int EPOLLIN() {
-        return EPOLLIN;
-    }
+    public static final int EPOLLIN = (int)1L;
 
-    private static final int EPOLLPRI = (int)2L;
     /**
      * {@snippet lang=c :
      * enum EPOLL_EVENTS.EPOLLPRI = 2
      * }
      */
-    public static int EPOLLPRI() {
-        return EPOLLPRI;
-    }
+    public static final int EPOLLPRI = (int)2L;
 
-    private static final int EPOLLOUT = (int)4L;
     /**
      * {@snippet lang=c :
      * enum EPOLL_EVENTS.EPOLLOUT = 4
      * }
      */
-    public static int EPOLLOUT() {
-        return EPOLLOUT;
-    }
+    public static final int EPOLLOUT = (int)4L;
 
-    private static final int EPOLLERR = (int)8L;
     /**
      * {@snippet lang=c :
      * enum EPOLL_EVENTS.EPOLLERR = 8
      * }
      */
-    public static int EPOLLERR() {
-        return EPOLLERR;
-    }
+    public static final int EPOLLERR = (int)8L;
 
-    private static final int EPOLLHUP = (int)16L;
     /**
      * {@snippet lang=c :
      * enum EPOLL_EVENTS.EPOLLHUP = 16
      * }
      */
-    public static int EPOLLHUP() {
-        return EPOLLHUP;
-    }
+    public static final int EPOLLHUP = (int)16L;
 
-    private static final int EPOLLRDHUP = (int)8192L;
     /**
      * {@snippet lang=c :
      * enum EPOLL_EVENTS.EPOLLRDHUP = 8192
      * }
      */
-    public static int EPOLLRDHUP() {
-        return EPOLLRDHUP;
-    }
+    public static final int EPOLLRDHUP = (int)8192L;
 
-    private static final int EPOLLEXCLUSIVE = (int)268435456L;
     /**
      * {@snippet lang=c :
      * enum EPOLL_EVENTS.EPOLLEXCLUSIVE = 268435456
      * }
      */
-    public static int EPOLLEXCLUSIVE() {
-        return EPOLLEXCLUSIVE;
-    }
+    public static final int EPOLLEXCLUSIVE = (int)268435456L;
 
-    private static final int EPOLLONESHOT = (int)1073741824L;
     /**
      * {@snippet lang=c :
      * enum EPOLL_EVENTS.EPOLLONESHOT = 1073741824
      * }
      */
-    public static int EPOLLONESHOT() {
-        return EPOLLONESHOT;
-    }
+    public static final int EPOLLONESHOT = (int)1073741824L;
 
-    private static final int EPOLLET = (int)-2147483648L;
     /**
      * {@snippet lang=c :
      * enum EPOLL_EVENTS.EPOLLET = -2147483648
      * }
      */
-    public static int EPOLLET() {
-        return EPOLLET;
-    }
+    public static final int EPOLLET = (int)-2147483648L;
 
     private static class epoll_create1 {
         public static final FunctionDescriptor DESC = FunctionDescriptor.of(
@@ -1524,35 +1260,26 @@ public class linux_h extends linux_h$shared {
         return epoll_wait.ADDR;
     }
 
-    private static final int EFD_SEMAPHORE = (int)1L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.EFD_SEMAPHORE = 1
      * }
      */
-    public static int EFD_SEMAPHORE() {
-        return EFD_SEMAPHORE;
-    }
+    public static final int EFD_SEMAPHORE = (int)1L;
 
-    private static final int EFD_CLOEXEC = (int)524288L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.EFD_CLOEXEC = 524288
      * }
      */
-    public static int EFD_CLOEXEC() {
-        return EFD_CLOEXEC;
-    }
+    public static final int EFD_CLOEXEC = (int)524288L;
 
-    private static final int EFD_NONBLOCK = (int)2048L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.EFD_NONBLOCK = 2048
      * }
      */
-    public static int EFD_NONBLOCK() {
-        return EFD_NONBLOCK;
-    }
+    public static final int EFD_NONBLOCK = (int)2048L;
 
     private static class eventfd {
         public static final FunctionDescriptor DESC = FunctionDescriptor.of(
@@ -1850,35 +1577,26 @@ public class linux_h extends linux_h$shared {
         }
     }
 
-    private static final int TFD_CLOEXEC = (int)524288L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.TFD_CLOEXEC = 524288
      * }
      */
-    public static int TFD_CLOEXEC() {
-        return TFD_CLOEXEC;
-    }
+    public static final int TFD_CLOEXEC = (int)524288L;
 
-    private static final int TFD_NONBLOCK = (int)2048L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.TFD_NONBLOCK = 2048
      * }
      */
-    public static int TFD_NONBLOCK() {
-        return TFD_NONBLOCK;
-    }
+    public static final int TFD_NONBLOCK = (int)2048L;
 
-    private static final int TFD_TIMER_ABSTIME = (int)1L;
     /**
      * {@snippet lang=c :
      * enum <anonymous>.TFD_TIMER_ABSTIME = 1
      * }
      */
-    public static int TFD_TIMER_ABSTIME() {
-        return TFD_TIMER_ABSTIME;
-    }
+    public static final int TFD_TIMER_ABSTIME = (int)1L;
 
     private static class timerfd_create {
         public static final FunctionDescriptor DESC = FunctionDescriptor.of(
@@ -2340,74 +2058,53 @@ public class linux_h extends linux_h$shared {
         return strerrordesc_np.ADDR;
     }
 
-    private static final int O_CLOEXEC = (int)524288L;
     /**
      * {@snippet lang=c :
      * #define O_CLOEXEC 524288
      * }
      */
-    public static int O_CLOEXEC() {
-        return O_CLOEXEC;
-    }
+    public static final int O_CLOEXEC = (int)524288L;
 
-    private static final int AF_UNSPEC = (int)0L;
     /**
      * {@snippet lang=c :
      * #define AF_UNSPEC 0
      * }
      */
-    public static int AF_UNSPEC() {
-        return AF_UNSPEC;
-    }
+    public static final int AF_UNSPEC = (int)0L;
 
-    private static final int AF_UNIX = (int)1L;
     /**
      * {@snippet lang=c :
      * #define AF_UNIX 1
      * }
      */
-    public static int AF_UNIX() {
-        return AF_UNIX;
-    }
+    public static final int AF_UNIX = (int)1L;
 
-    private static final int AF_INET = (int)2L;
     /**
      * {@snippet lang=c :
      * #define AF_INET 2
      * }
      */
-    public static int AF_INET() {
-        return AF_INET;
-    }
+    public static final int AF_INET = (int)2L;
 
-    private static final int AF_INET6 = (int)10L;
     /**
      * {@snippet lang=c :
      * #define AF_INET6 10
      * }
      */
-    public static int AF_INET6() {
-        return AF_INET6;
-    }
+    public static final int AF_INET6 = (int)10L;
 
-    private static final int SIGIO = (int)29L;
     /**
      * {@snippet lang=c :
      * #define SIGIO 29
      * }
      */
-    public static int SIGIO() {
-        return SIGIO;
-    }
+    public static final int SIGIO = (int)29L;
 
-    private static final int SA_RESETHAND = (int)2147483648L;
     /**
      * {@snippet lang=c :
      * #define SA_RESETHAND 2147483648
      * }
      */
-    public static int SA_RESETHAND() {
-        return SA_RESETHAND;
-    }
+    public static final int SA_RESETHAND = (int)2147483648L;
 }
 

@@ -3,11 +3,11 @@ package org.gmp4j.sched.base;
 
 import java.util.Arrays;
 
-import org.gmp4j.ffi.gmp.m;
 import org.gmp4j.lock.SchedLock;
 import org.gmp4j.struct.M;
 import org.gmp4j.struct.Mem;
 import org.gmp4j.struct.Schedt;
+import org.gmp4j.struct.Struct;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -63,7 +63,7 @@ public final class Allm {
                 continue;
             }
             if (fresh != null && found != fresh) {
-                Mem.recycle(m.layout(), fresh.mp);
+                Mem.recycle(Struct.M, fresh.mp);
             }
             if (found == TOO_MANY && s.config.program()) {
                 throw s.reports.fatal(s, "runtime: program exceeds %d-thread limit\n".formatted(Schedt.MAXMCOUNT.get(s.sched)),
@@ -74,11 +74,11 @@ public final class Allm {
     }
 
     private Machine newMachine() {
-        long mp = Mem.alloc(m.layout(), 1);
+        long mp = Mem.alloc(Struct.M, 1);
         try {
             return new Machine(s, mp);
         } catch (OutOfMemoryError e) {
-            Mem.recycle(m.layout(), mp);
+            Mem.recycle(Struct.M, mp);
             throw e;
         }
     }
@@ -87,7 +87,7 @@ public final class Allm {
         try {
             return Arrays.copyOf(old, n);
         } catch (OutOfMemoryError e) {
-            Mem.recycle(m.layout(), fresh.mp); // No other thread has this address.
+            Mem.recycle(Struct.M, fresh.mp); // No other thread has this address.
             throw e;
         }
     }

@@ -5,7 +5,6 @@ import java.util.Arrays;
 
 import org.gmp4j.config.Placement;
 import org.gmp4j.ffi.Memory;
-import org.gmp4j.ffi.gmp.p;
 import org.gmp4j.queue.Idle;
 import org.gmp4j.queue.NodeQueues;
 import org.gmp4j.struct.Mem;
@@ -13,6 +12,7 @@ import org.gmp4j.struct.P;
 import org.gmp4j.struct.PStatus;
 import org.gmp4j.struct.Schedt;
 import org.gmp4j.struct.StealCounts;
+import org.gmp4j.struct.Struct;
 import org.jspecify.annotations.Nullable;
 
 /** {@code allp}: all Ps that ever existed, by id, with {@code idlepMask} and {@code timerpMask}. A P is never removed. */
@@ -74,7 +74,7 @@ public final class Allp {
                 System.arraycopy(now, 0, r.replaced, replaced.length, now.length);
             }
             for (int i = old.length; i < n; i++) {
-                long pp = Mem.alloc(p.layout(), 1, placement.node(i));
+                long pp = Mem.alloc(Struct.P, 1, placement.node(i));
                 fresh[i - old.length] = pp;
                 P.ID.set(pp, i);
                 PStatus.set(pp, PStatus.PGCSTOP);
@@ -89,7 +89,7 @@ public final class Allp {
         } catch (Throwable t) {
             for (long pp : fresh) {
                 if (pp != 0) {
-                    Mem.recycle(p.layout(), pp);
+                    Mem.recycle(Struct.P, pp);
                 }
             }
             throw t;
@@ -148,7 +148,7 @@ public final class Allp {
         long[] arrays = procs.length > 0 ? arrays(procs.length) : replaced;
         for (; recycled < procs.length; recycled++) {
             procs[recycled].drop();
-            Mem.recycle(p.layout(), procs[recycled].pp);
+            Mem.recycle(Struct.P, procs[recycled].pp);
         }
         released = true;
         NodeQueues.release(sched);

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.sched.base;
 
-import java.lang.invoke.MethodHandles;
-import java.lang.invoke.VarHandle;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 
 import org.gmp4j.lock.Note;
 import org.gmp4j.struct.Schedt;
@@ -17,16 +16,6 @@ import org.jspecify.annotations.Nullable;
  * do with the JDK's own scheduler.
  */
 public abstract class Deferred {
-    private static final VarHandle HEAD;
-
-    static {
-        try {
-            HEAD = MethodHandles.lookup().findStaticVarHandle(Deferred.class, "head", Deferred.class).withInvokeExactBehavior();
-        } catch (ReflectiveOperationException e) {
-            throw new AssertionError(e);
-        }
-    }
-
     /** The value of the list while no sysmon drains it, so that nothing can be added. */
     private static final Deferred CLOSED = new Deferred() {
         @Override
@@ -35,8 +24,8 @@ public abstract class Deferred {
         }
     };
 
-    /** The newest work in the list. Written by any thread, through HEAD; changed to and from CLOSED under the class's lock. */
-    private static volatile @Nullable Deferred head = CLOSED;
+    /** The newest work in the list. Written by any thread; changed to and from CLOSED under the class's lock. */
+    private static final AtomicReference<@Nullable Deferred> HEAD = new AtomicReference<>(CLOSED);
     /** The number of threads that are doing work from the list. */
     private static final AtomicInteger DRAINING = new AtomicInteger();
     /** The sysmons that drain the list; {@link #ring} wakes the first. Written under the class's lock, read without it. */
@@ -76,7 +65,7 @@ public abstract class Deferred {
     /** Adds {@code d}, and wakes a sysmon to do it. Returns false, and adds nothing, when no scheduler lives. */
     public static boolean add(Deferred d) {
         do {
-            d.next = head;
+            d.next = HEAD.get();
             if (d.next == CLOSED) {
                 return false;
             }
@@ -103,7 +92,7 @@ public abstract class Deferred {
 
     /** Does the work in the list. Called by sysmon. */
     public static void drain() {
-        if (head == null) {
+        if (HEAD.get() == null) {
             return;
         }
         runAll(null);
@@ -113,7 +102,7 @@ public abstract class Deferred {
     private static void runAll(@Nullable Deferred end) {
         int _ = DRAINING.incrementAndGet(); // Before the list is taken: see pending.
         try {
-            run((Deferred) HEAD.getAndSet(end));
+            run(HEAD.getAndSet(end));
         } finally {
             var _ = DRAINING.decrementAndGet();
         }
@@ -124,7 +113,7 @@ public abstract class Deferred {
      * because runAll writes the count before the list.
      */
     public static boolean pending() {
-        Deferred d = head;
+        Deferred d = HEAD.get();
         return d != null && d != CLOSED || DRAINING.get() != 0;
     }
 
@@ -163,7 +152,7 @@ public abstract class Deferred {
         d.next = drainers;
         drainers = d;
         if (d.next == null) {
-            head = null;
+            HEAD.set(null);
         }
         boolean _ = add(d.trial);
         drain();

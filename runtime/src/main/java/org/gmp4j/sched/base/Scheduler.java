@@ -13,7 +13,6 @@ import org.gmp4j.config.Quantum;
 import org.gmp4j.events.Names;
 import org.gmp4j.events.Tracer;
 import org.gmp4j.events.WaitProfile;
-import org.gmp4j.ffi.gmp.schedt;
 import org.gmp4j.policy.PollerAbsence;
 import org.gmp4j.policy.Spin;
 import org.gmp4j.print.Stderr;
@@ -26,6 +25,7 @@ import org.gmp4j.struct.M;
 import org.gmp4j.struct.Mem;
 import org.gmp4j.struct.P;
 import org.gmp4j.struct.Schedt;
+import org.gmp4j.struct.Struct;
 import org.gmp4j.struct.Throw;
 import org.jspecify.annotations.Nullable;
 
@@ -139,7 +139,7 @@ public final class Scheduler {
         this.timers = timers;
         placement = config.placement();
         this.monitor = monitor.apply(this);
-        this.sched = Mem.alloc(schedt.layout(), 1);
+        this.sched = Mem.alloc(Struct.SCHEDT, 1);
         boolean made = false;
         try {
             this.allp = new Allp(sched, timers, this.monitor);
@@ -148,7 +148,7 @@ public final class Scheduler {
             made = true;
         } finally {
             if (!made) {
-                Mem.recycle(schedt.layout(), sched);
+                Mem.recycle(Struct.SCHEDT, sched);
             }
         }
     }

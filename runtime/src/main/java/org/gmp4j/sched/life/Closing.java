@@ -4,7 +4,6 @@ package org.gmp4j.sched.life;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 
-import org.gmp4j.ffi.gmp.m;
 import org.gmp4j.lock.Note;
 import org.gmp4j.lock.SchedLock;
 import org.gmp4j.queue.Idle;
@@ -21,6 +20,7 @@ import org.gmp4j.struct.M;
 import org.gmp4j.struct.Mem;
 import org.gmp4j.struct.RetiredSched;
 import org.gmp4j.struct.Schedt;
+import org.gmp4j.struct.Struct;
 
 /**
  * The end of a scheduler, in steps:
@@ -168,7 +168,7 @@ public final class Closing extends ClosingNotes {
             if (mach.thread != null) { // It is null if there was no memory for a thread.
                 OwnThread.joinUninterruptibly(mach.thread);
             }
-            Mem.recycle(m.layout(), mach.mp);
+            Mem.recycle(Struct.M, mach.mp);
         }
         while (s.leftovers.any()) { // An M that ended after sysmon may have added one.
             s.leftovers.look();

@@ -8,9 +8,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.time.Duration;
 
 import org.gmp4j.Go;
-import org.gmp4j.ffi.gmp.p;
 import org.gmp4j.struct.Mem;
 import org.gmp4j.struct.P;
+import org.gmp4j.struct.Struct;
 import org.gmp4j.testing.TestGmp;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -30,15 +30,15 @@ class SliceClockTest {
 
     @BeforeEach
     void twoPs() {
-        first = Mem.alloc(p.layout(), 1);
-        second = Mem.alloc(p.layout(), 1);
+        first = Mem.alloc(Struct.P, 1);
+        second = Mem.alloc(Struct.P, 1);
         P.ID.set(second, 1);
     }
 
     @AfterEach
     void free() {
-        Mem.recycle(p.layout(), first);
-        Mem.recycle(p.layout(), second);
+        Mem.recycle(Struct.P, first);
+        Mem.recycle(Struct.P, second);
     }
 
     @Test

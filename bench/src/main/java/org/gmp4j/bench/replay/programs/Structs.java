@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.bench.replay.programs;
 
-import org.gmp4j.ffi.gmp.g;
-import org.gmp4j.ffi.gmp.p;
-import org.gmp4j.ffi.gmp.schedt;
 import org.gmp4j.queue.GlobalRunq;
 import org.gmp4j.queue.Runq;
 import org.gmp4j.struct.G;
@@ -13,10 +10,11 @@ import org.gmp4j.struct.P;
 import org.gmp4j.struct.PStat;
 import org.gmp4j.struct.PStatus;
 import org.gmp4j.struct.Schedt;
+import org.gmp4j.struct.Struct;
 
 /** A scheduler's structs without its threads: Ps and Gs for the programs of the queues. */
 final class Structs {
-    final long sched = Mem.alloc(schedt.layout(), 1);
+    final long sched = Mem.alloc(Struct.SCHEDT, 1);
     final long[] ps;
     final long[] gs;
     private final int[] seen;
@@ -25,7 +23,7 @@ final class Structs {
         ps = new long[procs];
         long allp = org.gmp4j.ffi.Memory.map((long) procs * Long.BYTES);
         for (int i = 0; i < procs; i++) {
-            ps[i] = Mem.alloc(p.layout(), 1);
+            ps[i] = Mem.alloc(Struct.P, 1);
             P.ID.set(ps[i], i);
             PStatus.set(ps[i], PStatus.PRUNNING);
             PStat.setStolenFrom(ps[i], org.gmp4j.ffi.Memory.map((long) procs * Long.BYTES));
@@ -38,7 +36,7 @@ final class Structs {
         gs = new long[goroutines];
         seen = new int[goroutines];
         for (int i = 0; i < goroutines; i++) {
-            gs[i] = Mem.alloc(g.layout(), 1);
+            gs[i] = Mem.alloc(Struct.G, 1);
             G.GOID.set(gs[i], i + 1);
             GStatus.casgstatus(gs[i], GStatus.GIDLE, GStatus.GDEAD);
             GStatus.casgstatus(gs[i], GStatus.GDEAD, GStatus.GRUNNABLE);

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.gmp4j.agent;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.lang.instrument.Instrumentation;
+import java.lang.reflect.Proxy;
+import java.net.MalformedURLException;
+import java.net.URL;
+import java.net.URLClassLoader;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Properties;
+
+import org.gmp4j.testing.ChildJvm;
+import org.junit.jupiter.api.Test;
+
+/** The first request for points, which defines the class of points inside the JDK. */
+class OnDemandTest {
+    /** Prints which methods of the instrumentation are called, and whether the class of points exists. */
+    static final class Program {
+        private static final List<String> CALLED = new ArrayList<>();
+
+        private Program() {
+        }
+
+        public static void main(String[] args) throws ReflectiveOperationException, IOException {
+            if (args.length > 0) {
+                pointsOfACopy();
+            }
+            Instrumentation records = (Instrumentation) Proxy.newProxyInstance(Program.class.getClassLoader(),
+                    new Class<?>[] {Instrumentation.class}, (_, method, _) -> {
+                        CALLED.add(method.getName());
+                        return null;
+                    });
+            OnDemand.start(records, PointOptions.of(AgentOptions.of(null), new Properties(), PointOptions.When.DEMAND));
+            System.out.println(CALLED + " " + isDefined());
+            for (int i = 0; i < 2; i++) {
+                int failed = OnDemand.get().give(List.of(OnDemandTest.class)).size();
+                System.out.println(CALLED + " " + isDefined() + " " + failed);
+            }
+        }
+
+        private static boolean isDefined() {
+            try {
+                return Class.forName(JdkPoint.CLASS.replace('/', '.'), false, null) != null;
+            } catch (ClassNotFoundException e) {
+                return false;
+            }
+        }
+
+        /** Makes the points of this JVM those of another copy of gmp4j. */
+        private static void pointsOfACopy() throws ReflectiveOperationException, IOException {
+            URL[] path = Arrays.stream(System.getProperty("java.class.path").split(":")).map(Program::url).toArray(URL[]::new);
+            try (URLClassLoader copy = new URLClassLoader(path, ClassLoader.getPlatformClassLoader())) {
+                byte[] file = PointLoader.bytes(LoopShapes.class);
+                Object _ = Class.forName(Points.class.getName(), true, copy).getMethod("addTo", byte[].class).invoke(null, file);
+            }
+        }
+
+        private static URL url(String entry) {
+            try {
+                return Path.of(entry).toUri().toURL();
+            } catch (MalformedURLException e) {
+                throw new UncheckedIOException(e);
+            }
+        }
+    }
+
+    @Test
+    void nothingIsDefinedBefore() {
+        ChildJvm.Result r = new ChildJvm(Program.class).run();
+        assertEquals("""
+                [] false
+                [addTransformer, retransformClasses] true 0
+                [addTransformer, retransformClasses, retransformClasses] true 0
+                """, r.out(), r::toString);
+        assertEquals("", r.err(), r::toString);
+    }
+
+    /** One sentence says why there are no points, and no class is transformed. */
+    @Test
+    void pointsOfAnotherCopy() {
+        ChildJvm.Result r = new ChildJvm(Program.class).run("copy");
+        assertEquals("""
+                [] true
+                [] true 1
+                [] true 1
+                """, r.out(), r::toString);
+        assertEquals(JdkPoint.ANOTHERS + "\n", r.err(), r::toString);
+    }
+}
