@@ -26,6 +26,7 @@ import org.gmp4j.struct.P;
 import org.gmp4j.struct.PStatus;
 import org.gmp4j.testing.Stress;
 import org.gmp4j.testing.TestGmp;
+import org.gmp4j.testing.Threads;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -283,6 +284,32 @@ class GateTest {
                 }
                 assertTrue(GStack.current().s.signals().taken() > before);
             });
+        }
+    }
+
+    /** Nor does a stop of the world, which asks the goroutine to yield and then takes its P. */
+    @ParameterizedTest
+    @EnumSource(Nap.class)
+    void noStopCutsASleepShort(Nap nap) throws InterruptedException {
+        try (TestGmp gmp = procs(1)) {
+            AtomicBoolean over = new AtomicBoolean();
+            Threads stopper = new Threads().add("stopper", () -> {
+                while (!over.get()) {
+                    StopTheWorld.withWorldStopped(gmp.scheduler(), () -> { });
+                    LockSupport.parkNanos(1_000_000);
+                }
+            }).start();
+            gmp.run(() -> {
+                for (int i = 0; i < NAPS; i++) {
+                    try {
+                        assertEquals(nap.end, nap.take(), "ended early");
+                    } catch (Throwable t) {
+                        throw new AssertionError(t);
+                    }
+                }
+            });
+            over.set(true);
+            stopper.join();
         }
     }
 

@@ -12,6 +12,7 @@ import org.gmp4j.Chan;
 import org.gmp4j.Go;
 import org.gmp4j.lock.SchedLock;
 import org.gmp4j.sched.base.Scheduler;
+import org.gmp4j.struct.Schedt;
 import org.gmp4j.testing.ChildJvm;
 import org.gmp4j.testing.PinningCall;
 import org.gmp4j.testing.TestGmp;
@@ -54,6 +55,9 @@ class ThreadLimitTest {
             assertEquals(100, ran.getCount(), "no thread was free to run them");
             back.countDown();
             ran.await();
+            while (Schedt.NPIDLE.getVolatile(gmp.scheduler().sched) != 2) {
+                Thread.onSpinWait(); // Until both Ps are in the list again.
+            }
             assertEquals(2, gmp.gmp.setProcs(3), "the number of Ps");
             gmp.run(Go::gosched);
         }

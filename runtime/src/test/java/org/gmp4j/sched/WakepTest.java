@@ -16,6 +16,7 @@ import org.gmp4j.Chan;
 import org.gmp4j.Go;
 import org.gmp4j.lock.Note;
 import org.gmp4j.lock.SchedLock;
+import org.gmp4j.netpoll.Netpoller;
 import org.gmp4j.queue.Idle;
 import org.gmp4j.queue.Runq;
 import org.gmp4j.sched.base.Machine;
@@ -25,6 +26,7 @@ import org.gmp4j.struct.GStatus;
 import org.gmp4j.struct.M;
 import org.gmp4j.struct.Schedt;
 import org.gmp4j.struct.WaitReason;
+import org.gmp4j.sysmon.Unwatched;
 import org.gmp4j.testing.TestGmp;
 import org.gmp4j.testing.Threads;
 import org.gmp4j.time.Time;
@@ -32,6 +34,7 @@ import org.junit.jupiter.api.Test;
 
 /** {@link Wakep}'s protocol, step against step: no work is left lying while an M sleeps. */
 class WakepTest {
+    private static final long MINUTE = Duration.ofMinutes(1).toNanos();
     static final int ROUNDS = 20;
 
     /** Two Ps, and no preemption that could mend what wakep missed. */
@@ -278,9 +281,9 @@ class WakepTest {
     }
 
     /** Starts a goroutine, and waits until it has parked; it then waits for {@link #queueUnseen}. */
-    private static long parked(TestGmp gmp, Runnable then) {
+    private static long parked(Scheduler s, Runnable then) {
         AtomicLong gp = new AtomicLong();
-        gmp.go(() -> {
+        Newproc.newproc(s, () -> {
             GStack st = GStack.enter();
             Park.gopark(st, (self, lock) -> {
                 gp.set(self);
@@ -303,7 +306,7 @@ class WakepTest {
 
     /**
      * A goroutine sleeps, and its M finds another to run, which does not end before the first has woken. The other M sleeps since
-     * there was no timer.
+     * there was no timer. No sysmon finds out that nobody watches the timer.
      */
     @Test
     void aSleeperBesideABusyOne() throws InterruptedException {
@@ -317,18 +320,18 @@ class WakepTest {
     }
 
     private static void sleepBesideABusyOne(Runnable first) throws InterruptedException {
-        try (TestGmp gmp = twoPs()) {
-            Scheduler s = gmp.scheduler();
+        try (Unwatched w = new Unwatched(2, MINUTE, new Netpoller())) {
+            Scheduler s = w.s;
             AtomicBoolean woke = new AtomicBoolean();
             CountDownLatch ended = new CountDownLatch(1);
-            long busy = parked(gmp, () -> {
+            long busy = parked(s, () -> {
                 while (!woke.get()) {
                     Thread.onSpinWait();
                 }
                 ended.countDown();
             });
             TestGmp.awaitAsleep(s, 0);
-            gmp.go(() -> {
+            Newproc.newproc(s, () -> {
                 first.run();
                 TestGmp.awaitAsleep(s, 1);
                 queueUnseen(s, GStack.current().machine().pp(), busy);
@@ -346,7 +349,7 @@ class WakepTest {
             Scheduler s = gmp.scheduler();
             CountDownLatch polled = new CountDownLatch(1);
             CountDownLatch ended = new CountDownLatch(1);
-            long runs = parked(gmp, () -> {
+            long runs = parked(gmp.scheduler(), () -> {
                 while (polled.getCount() != 0) {
                     Thread.onSpinWait();
                 }

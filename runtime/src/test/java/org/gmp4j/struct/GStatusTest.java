@@ -9,6 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import org.gmp4j.testing.NoHalt;
@@ -87,6 +88,25 @@ class GStatusTest {
         assertEquals("_Gwaiting|_Gscan", GStatus.name(GStatus.readgstatus(gp)));
         GStatus.casfromgscanstatus(gp, GStatus.GWAITING);
         assertThrows(Throw.class, () -> GStatus.casfromgscanstatus(gp, GStatus.GWAITING));
+    }
+
+    /** A change of the state waits until the scanner has cleared its bit. */
+    @Test
+    void aHeldGIsAwaited() throws InterruptedException {
+        be(GStatus.GWAITING);
+        assertTrue(GStatus.castogscanstatus(gp, GStatus.GWAITING));
+        AtomicBoolean begun = new AtomicBoolean();
+        Threads runner = new Threads().add("runner", () -> {
+            begun.set(true);
+            GStatus.casgstatus(gp, GStatus.GWAITING, GStatus.GRUNNABLE);
+        }).start();
+        while (!begun.get()) {
+            Thread.onSpinWait();
+        }
+        Thread.sleep(10); // The runner tries many times meanwhile.
+        GStatus.casfromgscanstatus(gp, GStatus.GWAITING);
+        runner.join();
+        assertEquals(GStatus.GRUNNABLE, GStatus.readgstatus(gp));
     }
 
     /** Transitions wait while the scan bit holds the G, and none is lost. */
