@@ -39,6 +39,7 @@ class ThreadLimitTest {
     @Test
     void workWaitsForAThread() throws InterruptedException {
         try (TestGmp gmp = TestGmp.with(b -> b.procs(2).maxThreads(2))) {
+            long sched = gmp.scheduler().sched;
             CountDownLatch blocked = new CountDownLatch(2);
             CountDownLatch back = new CountDownLatch(1);
             CountDownLatch ran = new CountDownLatch(100);
@@ -52,12 +53,12 @@ class ThreadLimitTest {
             for (int i = 0; i < 100; i++) {
                 gmp.go(ran::countDown);
             }
+            while (Schedt.NPIDLE.getVolatile(sched) != 2) {
+                Thread.onSpinWait(); // Until sysmon has taken both Ps, for which there is no M.
+            }
             assertEquals(100, ran.getCount(), "no thread was free to run them");
             back.countDown();
             ran.await();
-            while (Schedt.NPIDLE.getVolatile(gmp.scheduler().sched) != 2) {
-                Thread.onSpinWait(); // Until both Ps are in the list again.
-            }
             assertEquals(2, gmp.gmp.setProcs(3), "the number of Ps");
             gmp.run(Go::gosched);
         }

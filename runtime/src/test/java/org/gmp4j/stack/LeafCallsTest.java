@@ -27,7 +27,7 @@ class LeafCallsTest {
         public static void main(String[] args) {
             Chan<Integer> first = Chan.make(1); // Its struct is off-heap, and there is no scheduler.
             first.send(1);
-            try (Gmp gmp = Gmp.builder().procs(1).build()) {
+            try (Gmp gmp = Gmp.builder().build()) {
                 gmp.run(() -> Go.sleep(Duration.ofMillis(1)));
                 gmp.run(() -> {
                     boolean alive = OsThread.state(OsThread.gettid()) == 'R';
@@ -38,7 +38,7 @@ class LeafCallsTest {
     }
 
     private static ChildJvm.Result run(String... flags) {
-        ChildJvm.Result r = new ChildJvm(Program.class).with("-Xlog:class+load:stderr").with(flags).run();
+        ChildJvm.Result r = new ChildJvm(Program.class).env("GMPMAXPROCS", "").with("-Xlog:class+load:stderr").with(flags).run();
         assertEquals("true true\n", r.out(), r::toString);
         assertEquals(0, r.exit(), r::toString);
         return r;
