@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Regenerates native-bindings/src/generated/java from the headers in c-shims/include, with jextract from
-# JEXTRACT_HOME or PATH. Only needed after a change of a header: the generated sources are committed.
+# JEXTRACT_HOME or PATH, perl, and a JDK 25 from JAVA_HOME or PATH. Only needed after a change of a header: the
+# generated sources are committed.
 #
 #   native-bindings/jextract.sh [OUTDIR]        or: mvn -Pjextract generate-sources -pl native-bindings
 #

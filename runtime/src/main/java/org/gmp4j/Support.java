@@ -1,33 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j;
 
-import org.gmp4j.agent.DefaultStart;
 import org.gmp4j.ffi.Native;
 import org.gmp4j.ffi.NativeHandles;
 import org.gmp4j.ffi.Shims;
 import org.gmp4j.stack.JdkThreads;
 import org.jspecify.annotations.Nullable;
 
-/**
- * Checks whether goroutines can run in this JVM: whether the JDK, its flags, the system and the jars are as the runtime needs them. The
- * agent starts the runtime through this class, which loads few others: a JVM that is not supported goes on without them.
- */
-final class Support implements DefaultStart.Runtime {
-    static {
-        DefaultStart.use(new Support());
-    }
-
+/** Checks whether goroutines can run in this JVM: whether the JDK, its flags, the system and the jars are as the runtime needs them. */
+final class Support {
     private Support() {
-    }
-
-    @Override
-    public @Nullable String unsupported() {
-        return problem();
-    }
-
-    @Override
-    public void makeDefault() {
-        DefaultGmp.makeIfWanted();
     }
 
     /** Returns in one sentence why goroutines cannot run here; null when they can. */
@@ -53,6 +35,9 @@ final class Support implements DefaultStart.Runtime {
             Native _ = NativeHandles.given();
             Shims.load();
         } catch (NoClassDefFoundError e) {
+            if (e.getCause() != null && !(e.getCause() instanceof ClassNotFoundException)) {
+                throw e; // The class is there, but its initialiser has failed.
+            }
             throw new IllegalStateException("gmp4j finds no class " + String.valueOf(e.getMessage()).replace('/', '.') + ": put the jar "
                     + "gmp4j-native-bindings beside gmp4j-runtime, under the name that Maven gave it, or on the class path", e);
         }

@@ -5,6 +5,7 @@ import java.util.BitSet;
 
 /** Gets and sets the CPUs on which a thread may run. CPU numbers are the kernel's, from 0, and may exceed 1,023. Thread-safe. */
 public final class Affinity {
+    private static final Call.Function SET = Call.function("gmp_affinity_set");
     private static final Call.Function GET = Call.function("gmp_affinity_get");
     private static final Call.Function GETCPU = Call.function("gmp_getcpu");
 
@@ -27,16 +28,25 @@ public final class Affinity {
      *     EPERM when it belongs to another user
      */
     public static void set(int tid, BitSet cpus) {
-        int bytes = maskBytes(cpus);
         long mask = mask(cpus);
         try {
-            int r = (int) Call.call(Call.function("gmp_affinity_set"), tid, bytes, mask);
+            int r = (int) Call.call(SET, tid, maskBytes(cpus), mask);
             if (r < 0) {
                 throw new NativeException("sched_setaffinity(" + tid + ", " + cpus + ")", -r);
             }
         } finally {
-            Memory.unmap(mask, bytes);
+            Memory.free(mask);
         }
+    }
+
+    /** Allocates zeroed memory by {@link Memory#malloc}. */
+    private static long block(int bytes) {
+        long block = Memory.malloc(bytes);
+        if (block == 0) {
+            throw new OutOfMemoryError("a mask of CPUs");
+        }
+        Memory.clear(block, bytes);
+        return block;
     }
 
     /** Returns the size of a mask for the set, a multiple of 8 bytes. */
@@ -44,10 +54,10 @@ public final class Affinity {
         return Math.max(USUAL_BYTES, (cpus.length() + Long.SIZE - 1) / Long.SIZE * Long.BYTES);
     }
 
-    /** Maps memory of {@link #maskBytes}, and writes the set to it as a mask for the kernel. */
+    /** Allocates {@link #maskBytes} by {@link Memory#malloc}, and writes the set there as a mask for the kernel. */
     static long mask(BitSet cpus) {
         long[] words = cpus.toLongArray();
-        long mask = Memory.map(maskBytes(cpus));
+        long mask = block(maskBytes(cpus));
         for (int i = 0; i < words.length; i++) {
             Memory.setLong(mask + (long) i * Long.BYTES, words[i]);
         }
@@ -64,7 +74,7 @@ public final class Affinity {
     public static BitSet get(int tid) {
         // The kernel answers EINVAL to a mask that is too small for this machine.
         for (int bytes = USUAL_BYTES; ; bytes *= 2) {
-            long mask = Memory.map(bytes);
+            long mask = block(bytes);
             try {
                 int r = (int) Call.call(GET, tid, bytes, mask);
                 if (r >= 0) {
@@ -74,7 +84,7 @@ public final class Affinity {
                     throw new NativeException("sched_getaffinity(" + tid + ")", -r);
                 }
             } finally {
-                Memory.unmap(mask, bytes);
+                Memory.free(mask);
             }
         }
     }

@@ -21,8 +21,8 @@ import java.util.NoSuchElementException;
  * {@code int}.
  */
 final class Call {
-    /** The runtime's native calls; null where the JDK's linker makes the handles. */
-    private static final Native NATIVE = NativeHandles.given();
+    /** The runtime's native calls and accesses to memory; null where the JDK's linker makes the handles, and segments access memory. */
+    static final Native NATIVE = NativeHandles.given();
     /** Whether the handles take addresses. The linker's handles take segments. */
     private static final boolean BY_ADDRESS = NATIVE != null;
     private static final MethodHandle WAITING = BY_ADDRESS ? NATIVE.waiting() : Linked.handle();

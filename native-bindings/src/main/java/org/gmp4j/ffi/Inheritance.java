@@ -9,6 +9,7 @@ import java.util.BitSet;
  * attributes that the runtime has set on them. See c-shims {@code osthread.c}. Thread-safe.
  */
 public final class Inheritance {
+    private static final Call.Function PLACE = Call.function("gmp_thread_place");
     private static final Call.Function BEGIN = Call.function("gmp_thread_begin");
     private static final Call.Function PLAIN = Call.function("gmp_thread_plain");
 
@@ -56,15 +57,14 @@ public final class Inheritance {
      * @throws NativeException EINVAL when the thread may use none of the CPUs
      */
     public static void place(BitSet cpus) {
-        int bytes = Affinity.maskBytes(cpus);
         long mask = Affinity.mask(cpus);
         try {
-            int r = (int) Call.call(Call.function("gmp_thread_place"), mask, bytes, 0);
+            int r = (int) Call.call(PLACE, mask, Affinity.maskBytes(cpus), 0);
             if (r < 0) {
                 throw new NativeException("sched_setaffinity(0, " + cpus + ")", -r);
             }
         } finally {
-            Memory.unmap(mask, bytes);
+            Memory.free(mask);
         }
     }
 

@@ -11,9 +11,6 @@ import org.gmp4j.ffi.linux.linux_h;
  * page size where the kernel requires it. No method checks them, and a wrong address may crash the process. Thread-safe.
  */
 public final class Memory {
-    /** Reads and writes memory; null where the runtime has no access to the JDK. Then {@link AddressSpace#ALL} does. */
-    private static final Native NATIVE = NativeHandles.given();
-
     /** {@link #advise}: no special treatment. */
     public static final int ADVICE_NORMAL = linux_h.MADV_NORMAL;
 
@@ -54,7 +51,7 @@ public final class Memory {
      * @return the int
      */
     static int getInt(long addr) {
-        return NATIVE != null ? NATIVE.getInt(addr) : AddressSpace.ALL.get(ValueLayout.JAVA_INT_UNALIGNED, addr);
+        return Call.NATIVE != null ? Call.NATIVE.getInt(addr) : AddressSpace.ALL.get(ValueLayout.JAVA_INT_UNALIGNED, addr);
     }
 
     /**
@@ -64,7 +61,7 @@ public final class Memory {
      * @return the long
      */
     static long getLong(long addr) {
-        return NATIVE != null ? NATIVE.getLong(addr) : AddressSpace.ALL.get(ValueLayout.JAVA_LONG_UNALIGNED, addr);
+        return Call.NATIVE != null ? Call.NATIVE.getLong(addr) : AddressSpace.ALL.get(ValueLayout.JAVA_LONG_UNALIGNED, addr);
     }
 
     /**
@@ -74,8 +71,8 @@ public final class Memory {
      * @param v the long
      */
     static void setLong(long addr, long v) {
-        if (NATIVE != null) {
-            NATIVE.setLong(addr, v);
+        if (Call.NATIVE != null) {
+            Call.NATIVE.setLong(addr, v);
         } else {
             AddressSpace.ALL.set(ValueLayout.JAVA_LONG_UNALIGNED, addr, v);
         }
@@ -88,8 +85,8 @@ public final class Memory {
      * @param bytes its size
      */
     public static void clear(long addr, long bytes) {
-        if (NATIVE != null) {
-            NATIVE.clear(addr, bytes);
+        if (Call.NATIVE != null) {
+            Call.NATIVE.clear(addr, bytes);
         } else {
             MemorySegment _ = AddressSpace.ALL.asSlice(addr, bytes).fill((byte) 0);
         }

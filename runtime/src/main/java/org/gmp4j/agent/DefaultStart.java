@@ -6,7 +6,7 @@ import org.jspecify.annotations.Nullable;
 /** Makes all virtual threads goroutines if a property or a variable asks for that, for programs that make no {@code Gmp} themselves. */
 public final class DefaultStart {
     /** The class that sets {@link #runtime} when it is initialised. It is named here, because this package must not depend on it. */
-    private static final String RUNTIME = "org.gmp4j.Support";
+    private static final String RUNTIME = "org.gmp4j.AgentRuntime";
 
     private static @Nullable Runtime runtime;
 
@@ -42,8 +42,8 @@ public final class DefaultStart {
         if (isAsked()) {
             try {
                 runtime().makeDefault();
-            } catch (OutOfMemoryError none) {
-                throw new IllegalStateException("gmp4j cannot start its scheduler: " + none.getMessage(), none);
+            } catch (OutOfMemoryError e) {
+                throw noMemory(e);
             }
         }
     }
@@ -63,10 +63,19 @@ public final class DefaultStart {
      * @throws IllegalStateException with one sentence, when the scheduler cannot run here
      */
     static void check() {
-        String problem = runtime().unsupported();
+        String problem;
+        try {
+            problem = runtime().unsupported();
+        } catch (OutOfMemoryError e) {
+            throw noMemory(e);
+        }
         if (problem != null) {
             throw new IllegalStateException(problem);
         }
+    }
+
+    private static IllegalStateException noMemory(OutOfMemoryError e) {
+        return new IllegalStateException("gmp4j cannot start its scheduler: " + e.getMessage(), e);
     }
 
     private static Runtime runtime() {

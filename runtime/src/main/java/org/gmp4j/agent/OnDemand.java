@@ -30,6 +30,10 @@ import org.jspecify.annotations.Nullable;
 public final class OnDemand implements ClassFileTransformer {
     private static volatile @Nullable OnDemand on;
 
+    /** The memory that the initialisers need at least, in pieces, because no collector treats a piece as a large object. */
+    private static final int ROOM_PIECES = 16;
+    private static final int PIECE = 64 << 10;
+
     private static final LongAdder GIVEN = new LongAdder();
     private static final LongAdder PAUSES = new LongAdder();
     private static final LongAdder NANOS = new LongAdder();
@@ -42,8 +46,8 @@ public final class OnDemand implements ClassFileTransformer {
     private final Set<Class<?>> given = Collections.synchronizedSet(Collections.newSetFromMap(new WeakHashMap<>()));
     /** Whether {@link #begin} has succeeded. Only {@link #give} accesses it. */
     private boolean begun;
-    /** Whether the reason why there are no points is printed. Only {@link #give} accesses it. */
-    private boolean reported;
+    /** Whether classes can have no points in this JVM. Only {@link #give} accesses it. */
+    private boolean refused;
 
     private OnDemand(Instrumentation instrumentation, PointOptions options) {
         this.instrumentation = instrumentation;
@@ -58,6 +62,7 @@ public final class OnDemand implements ClassFileTransformer {
     private synchronized PointTransformer points() {
         PointTransformer made = points;
         if (made == null) {
+            int _ = room();
             made = new PointTransformer(options);
             points = made;
         }
@@ -130,8 +135,16 @@ public final class OnDemand implements ClassFileTransformer {
      */
     public List<Class<?>> give(List<Class<?>> classes) {
         long began = System.nanoTime();
-        if (!begun && !begin()) {
-            return classes;
+        if (!begun) {
+            if (refused) {
+                return classes;
+            }
+            String problem = begin();
+            if (problem != null) {
+                refused = true;
+                System.err.println(problem);
+                return classes;
+            }
         }
         given.addAll(classes);
         List<Class<?>> failed = classes; // The value if an error is thrown, for instance for lack of memory.
@@ -149,20 +162,27 @@ public final class OnDemand implements ClassFileTransformer {
     /**
      * Defines the class of points inside the JDK, and registers the transformer.
      *
-     * @return false if classes can have no points in this JVM; then the reason is printed, once
+     * @return why classes can have no points in this JVM; null when they can
+     * @throws OutOfMemoryError when there is little memory; then the next request tries again
      */
-    private boolean begin() {
-        if (JdkPoint.PROBLEM != null) {
-            if (!reported) {
-                System.err.println(JdkPoint.PROBLEM);
-                reported = true;
+    private @Nullable String begin() {
+        int _ = room();
+        try {
+            if (JdkPoint.PROBLEM != null) {
+                return JdkPoint.PROBLEM;
             }
-            return false;
+            Points.initialize();
+        } catch (LinkageError e) {
+            return "gmp4j cannot add preemption points in this JVM, because a class could not be initialised: " + e;
         }
-        Points.initialize();
         instrumentation.addTransformer(this, true);
         begun = true;
-        return true;
+        return null;
+    }
+
+    /** Throws an OutOfMemoryError if there is little memory, because a class whose initialiser lacks memory can never be used. */
+    private static int room() {
+        return new byte[ROOM_PIECES][PIECE].length;
     }
 
     @Override

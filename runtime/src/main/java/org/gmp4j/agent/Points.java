@@ -347,6 +347,9 @@ public final class Points {
      * @return the number of disarmed points
      */
     public static int disarm(long idleNanos) {
+        if (!used) {
+            return 0; // ClassSites is not initialised on sysmon: see any.
+        }
         long now = System.nanoTime();
         synchronized (LOCK) {
             ClassSites.expunge();
@@ -404,7 +407,7 @@ public final class Points {
 
     /** Returns whether any class has linked points. Otherwise neither a nudge nor arming stops a goroutine. */
     public static boolean any() {
-        return used && ClassSites.any(); // ClassSites is loaded by the first point.
+        return used && ClassSites.any(); // Before the first point, ClassSites is not even loaded.
     }
 
     /** Returns the counts of this process so far. */

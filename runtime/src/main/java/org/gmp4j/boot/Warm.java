@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.boot;
 
-import java.lang.foreign.ValueLayout;
-
+import org.gmp4j.ffi.Epoll;
 import org.gmp4j.ffi.Futex;
 import org.gmp4j.ffi.Membarrier;
-import org.gmp4j.ffi.Memory;
 import org.gmp4j.ffi.OsThread;
 import org.gmp4j.ffi.StackSpace;
 import org.gmp4j.lock.HeapMutex;
@@ -124,6 +122,7 @@ public final class Warm {
         }
         Threads.trimStack();
         int tid = OsThread.gettid();
+        long _ = Epoll.eventsAt(addr, 0) + Epoll.dataAt(addr, 0);
         long l = StackSpace.left() + OsThread.cpuNanos(tid) + OsThread.state(tid);
     }
 

@@ -8,7 +8,6 @@ import org.gmp4j.struct.G;
 import org.gmp4j.struct.IntField;
 import org.gmp4j.struct.LongField;
 import org.gmp4j.struct.LongRing;
-import org.gmp4j.struct.Mem;
 import org.gmp4j.struct.PStat;
 import org.gmp4j.struct.PStatus;
 import org.gmp4j.struct.Struct;

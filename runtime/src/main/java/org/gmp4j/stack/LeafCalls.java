@@ -57,10 +57,21 @@ final class LeafCalls implements Native {
 
     private static void give() {
         try {
-            NativeHandles.use(new LeafCalls(X64.abi()));
+            LeafCalls made = new LeafCalls(X64.abi());
+            made.tryAll();
+            NativeHandles.use(made);
         } catch (RuntimeException | LinkageError e) {
             return; // This build of the JDK differs, so the linker makes the handles.
         }
+    }
+
+    /** Calls each method of the JDK once, because a build that lacks one is to fail here. */
+    private void tryAll() {
+        long block = unsafe.allocateMemory(Long.BYTES);
+        clear(block, Long.BYTES);
+        setLong(block, getLong(block) + getInt(block));
+        unsafe.freeMemory(block);
+        long _ = find(LeafCalls.class.getClassLoader(), "main");
     }
 
     @Override

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.struct;
 
-
 /**
  * The fields of {@code struct g} in gmp.h, which describes each field and names its writer. Each access names its mode; {@code get} and
  * {@code set} are plain. The fields that are accessed plainly belong to the G's owner: the M that runs the G, or the thread that moves it

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.struct;
 
-
 /**
  * The states of a goroutine, which {@code g.atomicstatus} holds, and the edges between them. Every transition is one CAS (G1).
  *

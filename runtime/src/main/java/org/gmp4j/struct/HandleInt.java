@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  * @param arena the arena of the field's structs; null if callers pass the address of the int itself
  */
 record HandleInt(long offset, Mem.@Nullable Arena arena) implements IntField {
-    /** The arguments of this handle are {@link Memory#ALL} and an address that is a multiple of the int's size. */
+    /** The arguments of this handle are {@link AddressSpace#ALL} and an address that is a multiple of the int's size. */
     private static final VarHandle AT = ValueLayout.JAVA_INT.varHandle().withInvokeExactBehavior();
 
     private long at(long struct) {

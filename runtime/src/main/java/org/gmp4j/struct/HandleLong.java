@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  * @param arena the arena of the field's structs; null if callers pass the address of the long itself
  */
 record HandleLong(long offset, Mem.@Nullable Arena arena) implements LongField {
-    /** The arguments of this handle are {@link Memory#ALL} and an address that is a multiple of the long's size. */
+    /** The arguments of this handle are {@link AddressSpace#ALL} and an address that is a multiple of the long's size. */
     private static final VarHandle AT = ValueLayout.JAVA_LONG.varHandle().withInvokeExactBehavior();
 
     private long at(long struct) {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.struct;
 
-
 /**
  * Measures how long goroutines wait for a P. It samples about one in 50 of a G's transitions to _Grunnable: {@code g.runnabletime} gets
  * the time of the transition, and the P that runs the G counts the duration. Reading the clock twice for each transition would take a third

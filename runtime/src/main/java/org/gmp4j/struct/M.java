@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.struct;
 
-
 /**
  * The fields of {@code struct m} in gmp.h, which describes each field and names its writer. A use names its access mode; {@code get} and
  * {@code set} are plain. Plain accesses are by the M's own thread, under sched.lock, or before the M's thread is started or woken.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.struct;
 
-
 /**
  * The fields of {@code struct p} in gmp.h, which describes each field and names its writer. A use names its access mode; {@code get} and
  * {@code set} are plain. Only the M that holds the P uses the fields that are accessed plainly. When the P passes to another M, sched.lock,

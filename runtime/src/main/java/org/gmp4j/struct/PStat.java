@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.struct;
 
-
 /**
  * The counters of {@code struct pstat} in gmp.h, which describes each of them. The struct is a part of {@code struct p}, and the methods
  * take the address of the P. The M that holds the P writes a counter, by {@link LongField#addOpaque}. Any thread reads it.

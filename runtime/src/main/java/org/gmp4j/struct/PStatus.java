@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.struct;
 
-
 /**
  * The states of a P, which {@code p.status} holds, and the edges between them.
  *

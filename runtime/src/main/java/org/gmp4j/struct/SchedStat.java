@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.struct;
 
-
 /**
  * The counters of {@code struct schedstat} in gmp.h, which describes each of them and names its writer. The struct is a part of {@code
  * struct schedt}, and its fields are accessed by the address of that struct.

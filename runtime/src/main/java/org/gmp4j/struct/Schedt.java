@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.struct;
 
-
 /**
  * The fields of {@code struct schedt} in gmp.h, which describes each field and names its writer. A use names its access mode; {@code get}
  * and {@code set} are plain. sched.lock guards the fields that are accessed plainly. The methods that add have volatile semantics, and

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.struct;
 
-
 /**
  * The fields of {@code struct sudog} in gmp.h, which describes each field and names its writer. A use names its access mode; {@code get}
  * and {@code set} are plain. While the sudog is queued, the lock of the object on which the waiter waits guards the fields that are

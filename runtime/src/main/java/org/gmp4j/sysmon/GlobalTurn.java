@@ -3,7 +3,6 @@ package org.gmp4j.sysmon;
 
 import org.gmp4j.policy.Turns;
 import org.gmp4j.struct.LongField;
-import org.gmp4j.struct.Mem;
 import org.gmp4j.struct.P;
 import org.gmp4j.struct.PStat;
 import org.gmp4j.struct.Schedt;

@@ -15,7 +15,6 @@ import org.gmp4j.struct.G;
 import org.gmp4j.struct.IntField;
 import org.gmp4j.struct.LongField;
 import org.gmp4j.struct.M;
-import org.gmp4j.struct.Mem;
 import org.gmp4j.struct.P;
 import org.gmp4j.struct.PStatus;
 import org.gmp4j.struct.SchedStat;

@@ -168,10 +168,10 @@ class AgentJvmTest {
     /** Whatever the runtime throws as it starts. */
     @Test
     void anErrorIsASentence() throws Exception {
-        byte[] broken = ClassFile.of().build(ClassDesc.of("org.gmp4j.Support"), c -> c
+        byte[] broken = ClassFile.of().build(ClassDesc.of("org.gmp4j.AgentRuntime"), c -> c
                 .withMethodBody("<clinit>", ConstantDescs.MTD_void, ClassFile.ACC_STATIC, code -> code.aconst_null().athrow()));
         Path dir = Files.createDirectories(folder.resolve("broken/org/gmp4j"));
-        Files.write(dir.resolve("Support.class"), broken);
+        Files.write(dir.resolve("AgentRuntime.class"), broken);
         Result r = java(List.of("-javaagent:" + agent + "=default,fallback=fail", "-cp", folder.resolve("broken").toString()), "None");
         assertEquals(2, r.exit, r.out);
         assertTrue(r.out.startsWith("gmp4j cannot start in this JVM: java.lang.NullPointerException: "), r.out);

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.instrument.Instrumentation;
+import java.lang.invoke.MethodHandles;
 import java.lang.reflect.Proxy;
 import java.net.MalformedURLException;
 import java.net.URL;
@@ -28,8 +29,8 @@ class OnDemandTest {
         private Program() {
         }
 
-        public static void main(String[] args) throws ReflectiveOperationException, IOException {
-            if (args.length > 0) {
+        public static void main(String[] args) throws Throwable {
+            if (args.length > 0 && args[0].equals("copy")) {
                 pointsOfACopy();
             }
             Instrumentation records = (Instrumentation) Proxy.newProxyInstance(Program.class.getClassLoader(),
@@ -39,10 +40,38 @@ class OnDemandTest {
                     });
             OnDemand.start(records, PointOptions.of(AgentOptions.of(null), new Properties(), PointOptions.When.DEMAND));
             System.out.println(CALLED + " " + isDefined());
+            if (args.length > 0 && args[0].equals("full")) {
+                withAFullHeap();
+            }
             for (int i = 0; i < 2; i++) {
                 int failed = OnDemand.get().give(List.of(OnDemandTest.class)).size();
                 System.out.println(CALLED + " " + isDefined() + " " + failed);
             }
+        }
+
+        /** Fills the heap but for some KB, in which a class could begin to be initialised. */
+        private static void withAFullHeap() throws Throwable {
+            List<Class<?>> classes = List.of(OnDemandTest.class);
+            Object[] hold = new Object[1 << 16];
+            byte[] some = new byte[60 << 10];
+            int n = 0;
+            for (int size = 1 << 20; size >= 16;) {
+                try {
+                    hold[n] = new byte[size];
+                    n++;
+                } catch (OutOfMemoryError e) {
+                    size /= 2;
+                }
+            }
+            some = null;
+            boolean refused = false;
+            try {
+                OnDemand.get().give(classes);
+            } catch (OutOfMemoryError e) {
+                refused = true;
+            }
+            hold = null;
+            System.out.println(refused + " " + (int) MethodHandles.arrayElementGetter(int[].class).invokeExact(new int[] {7}, 0));
         }
 
         private static boolean isDefined() {
@@ -76,6 +105,19 @@ class OnDemandTest {
         ChildJvm.Result r = new ChildJvm(Program.class).run();
         assertEquals("""
                 [] false
+                [addTransformer, retransformClasses] true 0
+                [addTransformer, retransformClasses, retransformClasses] true 0
+                """, r.out(), r::toString);
+        assertEquals("", r.err(), r::toString);
+    }
+
+    /** The first request is refused. No class of the JDK is lost, and the next request is granted. */
+    @Test
+    void withAFullHeap() {
+        ChildJvm.Result r = new ChildJvm(Program.class).with("-Xmx24m", "-XX:+UseSerialGC").run("full");
+        assertEquals("""
+                [] false
+                true 7
                 [addTransformer, retransformClasses] true 0
                 [addTransformer, retransformClasses, retransformClasses] true 0
                 """, r.out(), r::toString);

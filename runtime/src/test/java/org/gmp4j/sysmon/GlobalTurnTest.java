@@ -27,7 +27,6 @@ import org.gmp4j.sched.base.Machine;
 import org.gmp4j.sched.base.Processor;
 import org.gmp4j.struct.G;
 import org.gmp4j.struct.LongField;
-import org.gmp4j.struct.Mem;
 import org.gmp4j.struct.P;
 import org.gmp4j.struct.PStat;
 import org.gmp4j.struct.Schedt;
