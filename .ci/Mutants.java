@@ -467,7 +467,7 @@ public final class Mutants {
                     "--add-exports=java.base/jdk.internal.access=ALL-UNNAMED",
                     "--add-exports=java.base/jdk.internal.foreign.abi=ALL-UNNAMED",
                     "--add-exports=java.base/jdk.internal.foreign.abi.x64=ALL-UNNAMED",
-                    "--add-exports=java.base/jdk.internal.foreign.abi.x64.sysv=ALL-UNNAMED",
+                    "--add-exports=java.base/jdk.internal.loader=ALL-UNNAMED",
                     "-cp", classPath, "-d", out.toString(), file.toString()) == 0;
         }
         Process p = new ProcessBuilder("bash", copy.resolve("c-shims/build.sh").toString(), out.resolve("native").toString(), "cc")
