@@ -132,7 +132,7 @@ public abstract class Deferred {
         }
     }
 
-    private static void run(Deferred newest) {
+    private static void run(@Nullable Deferred newest) {
         Deferred list = null;
         for (Deferred d = newest; d != null;) { // Reverses the list into the order of the pushes.
             Deferred after = d.next;
