@@ -2,7 +2,6 @@
 package org.gmp4j;
 
 import org.gmp4j.ffi.Native;
-import org.gmp4j.ffi.NativeHandles;
 import org.gmp4j.ffi.Shims;
 import org.gmp4j.stack.JdkThreads;
 import org.jspecify.annotations.Nullable;
@@ -32,7 +31,7 @@ final class Support {
     static void check() {
         JdkThreads.check();
         try {
-            Native _ = NativeHandles.given();
+            Native _ = Native.given();
             Shims.load();
         } catch (NoClassDefFoundError e) {
             if (e.getCause() != null && !(e.getCause() instanceof ClassNotFoundException)) {

@@ -22,7 +22,7 @@ import java.util.NoSuchElementException;
  */
 final class Call {
     /** The runtime's native calls and accesses to memory; null where the JDK's linker makes the handles, and segments access memory. */
-    static final Native NATIVE = NativeHandles.given();
+    static final Native NATIVE = Native.given();
     /** Whether the handles take addresses. The linker's handles take segments. */
     private static final boolean BY_ADDRESS = NATIVE != null;
     private static final MethodHandle WAITING = BY_ADDRESS ? NATIVE.waiting() : Linked.handle();

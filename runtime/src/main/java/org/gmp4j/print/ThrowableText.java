@@ -72,8 +72,14 @@ public final class ThrowableText {
 
     /** Returns whether this is an OutOfMemoryError of the heap, and not of metaspace, of threads or of memory outside of the heap. */
     public static boolean isHeap(Throwable t) {
-        String message = t.getMessage();
-        return t instanceof OutOfMemoryError
-                && (message == null || message.contains("heap") || message.contains("GC overhead"));
+        if (!(t instanceof OutOfMemoryError)) {
+            return false;
+        }
+        try {
+            String message = t.getMessage();
+            return message == null || message.contains("heap") || message.contains("GC overhead");
+        } catch (Throwable e) {
+            return false; // The JVM's own errors do not override getMessage.
+        }
     }
 }

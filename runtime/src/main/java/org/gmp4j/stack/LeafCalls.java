@@ -14,7 +14,6 @@ import jdk.internal.foreign.abi.x64.X86_64Architecture.Regs;
 import jdk.internal.foreign.abi.x64.X86_64Architecture.StorageType;
 import jdk.internal.misc.Unsafe;
 import org.gmp4j.ffi.Native;
-import org.gmp4j.ffi.NativeHandles;
 
 /**
  * Calls C functions, finds them and accesses memory for the bindings, by the JDK's internal classes. The JDK's linker makes a handle of two
@@ -26,7 +25,7 @@ import org.gmp4j.ffi.NativeHandles;
  * <p>Call initialises this class before its first call. HotSpot does not check the registers, so a leaf is made only where its registers
  * are known: by JDK 25 for x86-64. Elsewhere, and with {@code -Dgmp.calls=linker}, the bindings use the JDK's public classes.
  */
-final class LeafCalls implements Native {
+final class LeafCalls extends Native {
     private static final String[] PACKAGES = {"jdk.internal.access", "jdk.internal.foreign.abi", "jdk.internal.foreign.abi.x64",
         "jdk.internal.loader", "jdk.internal.misc"};
 
@@ -59,7 +58,7 @@ final class LeafCalls implements Native {
         try {
             LeafCalls made = new LeafCalls(X64.abi());
             made.tryAll();
-            NativeHandles.use(made);
+            use(made);
         } catch (RuntimeException | LinkageError e) {
             return; // This build of the JDK differs, so the linker makes the handles.
         }
@@ -75,37 +74,37 @@ final class LeafCalls implements Native {
     }
 
     @Override
-    public MethodHandle waiting() {
+    protected MethodHandle waiting() {
         return waiting;
     }
 
     @Override
-    public MethodHandle critical() {
+    protected MethodHandle critical() {
         return critical;
     }
 
     @Override
-    public long find(ClassLoader loader, String name) {
+    protected long find(ClassLoader loader, String name) {
         return SharedSecrets.getJavaLangAccess().nativeLibrariesFor(loader).find(name);
     }
 
     @Override
-    public int getInt(long addr) {
+    protected int getInt(long addr) {
         return unsafe.getIntUnaligned(null, addr);
     }
 
     @Override
-    public long getLong(long addr) {
+    protected long getLong(long addr) {
         return unsafe.getLongUnaligned(null, addr);
     }
 
     @Override
-    public void setLong(long addr, long v) {
+    protected void setLong(long addr, long v) {
         unsafe.putLongUnaligned(null, addr, v);
     }
 
     @Override
-    public void clear(long addr, long bytes) {
+    protected void clear(long addr, long bytes) {
         unsafe.setMemory(addr, bytes, (byte) 0);
     }
 
