@@ -4,7 +4,7 @@ package org.gmp4j;
 import org.gmp4j.agent.DefaultStart;
 import org.jspecify.annotations.Nullable;
 
-/** The runtime as the agent starts it. Loads few other classes: a JVM that is not supported goes on without them. */
+/** The runtime as the agent starts it. In a JVM that is not supported it loads only a few classes. */
 final class AgentRuntime implements DefaultStart.Runtime {
     static {
         DefaultStart.use(new AgentRuntime());

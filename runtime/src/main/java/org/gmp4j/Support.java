@@ -34,8 +34,8 @@ final class Support {
             Native _ = Native.given();
             Shims.load();
         } catch (NoClassDefFoundError e) {
-            if (e.getCause() != null && !(e.getCause() instanceof ClassNotFoundException)) {
-                throw e; // The class is there, but its initialiser has failed.
+            if (String.valueOf(e.getMessage()).startsWith("Could not initialize class")) { // The class is there.
+                throw new IllegalStateException("gmp4j cannot run in this JVM: " + e, e);
             }
             throw new IllegalStateException("gmp4j finds no class " + String.valueOf(e.getMessage()).replace('/', '.') + ": put the jar "
                     + "gmp4j-native-bindings beside gmp4j-runtime, under the name that Maven gave it, or on the class path", e);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.ffi;
 
+import java.util.Arrays;
 import java.util.BitSet;
 
 /** Gets and sets the CPUs on which a thread may run. CPU numbers are the kernel's, from 0, and may exceed 1,023. Thread-safe. */
@@ -28,9 +29,10 @@ public final class Affinity {
      *     EPERM when it belongs to another user
      */
     public static void set(int tid, BitSet cpus) {
-        long mask = mask(cpus);
+        long[] words = words(cpus);
+        long mask = mask(words);
         try {
-            int r = (int) Call.call(SET, tid, maskBytes(cpus), mask);
+            int r = (int) Call.call(SET, tid, (long) words.length * Long.BYTES, mask);
             if (r < 0) {
                 throw new NativeException("sched_setaffinity(" + tid + ", " + cpus + ")", -r);
             }
@@ -43,21 +45,21 @@ public final class Affinity {
     private static long block(int bytes) {
         long block = Memory.malloc(bytes);
         if (block == 0) {
-            throw new OutOfMemoryError("a mask of CPUs");
+            throw new OutOfMemoryError("no memory for a mask of CPUs");
         }
         Memory.clear(block, bytes);
         return block;
     }
 
-    /** Returns the size of a mask for the set, a multiple of 8 bytes. */
-    static int maskBytes(BitSet cpus) {
-        return Math.max(USUAL_BYTES, (cpus.length() + Long.SIZE - 1) / Long.SIZE * Long.BYTES);
+    /** Returns the set as the words of a mask, at least {@link #USUAL_BYTES}. */
+    static long[] words(BitSet cpus) {
+        long[] words = cpus.toLongArray();
+        return Arrays.copyOf(words, Math.max(USUAL_BYTES / Long.BYTES, words.length));
     }
 
-    /** Allocates {@link #maskBytes} by {@link Memory#malloc}, and writes the set there as a mask for the kernel. */
-    static long mask(BitSet cpus) {
-        long[] words = cpus.toLongArray();
-        long mask = block(maskBytes(cpus));
+    /** Copies the words to memory of {@link Memory#malloc}, as a mask for the kernel. */
+    static long mask(long[] words) {
+        long mask = block(words.length * Long.BYTES);
         for (int i = 0; i < words.length; i++) {
             Memory.setLong(mask + (long) i * Long.BYTES, words[i]);
         }

@@ -57,9 +57,10 @@ public final class Inheritance {
      * @throws NativeException EINVAL when the thread may use none of the CPUs
      */
     public static void place(BitSet cpus) {
-        long mask = Affinity.mask(cpus);
+        long[] words = Affinity.words(cpus);
+        long mask = Affinity.mask(words);
         try {
-            int r = (int) Call.call(PLACE, mask, Affinity.maskBytes(cpus), 0);
+            int r = (int) Call.call(PLACE, mask, (long) words.length * Long.BYTES, 0);
             if (r < 0) {
                 throw new NativeException("sched_setaffinity(0, " + cpus + ")", -r);
             }

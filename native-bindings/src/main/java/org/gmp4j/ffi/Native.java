@@ -27,8 +27,8 @@ public abstract class Native {
     }
 
     /**
-     * Returns the runtime's implementation. {@link Call} asks for it before the first call of a C function. The runtime asks before that,
-     * because an initialiser that lacks stack or memory then fails outside of Call's, and Call can still use the linker.
+     * Returns the runtime's implementation. {@link Call} asks for it before the first call of a C function. The start of a scheduler asks
+     * before that, because an initialiser that lacks stack or memory then fails outside of Call's, and Call can still use the linker.
      *
      * @return null when the runtime gives none
      */

@@ -37,9 +37,16 @@ final class AgentStart implements Agent.Starter {
             DefaultStart.check();
             otherwise = When.DEMAND;
         }
-        addPoints(PointOptions.of(options, System.getProperties(), otherwise), instrumentation, attached);
+        PointOptions points = PointOptions.of(options, System.getProperties(), otherwise);
+        boolean onDemand = points.when() == When.DEMAND && instrumentation.isRetransformClassesSupported();
+        if (onDemand) {
+            OnDemand.start(instrumentation, points);
+        }
         options.setProperties();
-        DefaultStart.ifAsked();
+        DefaultStart.ifAsked(); // If another copy of gmp4j is the scheduler, this throws, and leaves that copy the points.
+        if (!onDemand) {
+            addPoints(points, instrumentation, attached);
+        }
     }
 
     /** Opens the JDK's packages to the runtime, and allows the runtime's native calls. */
@@ -53,10 +60,6 @@ final class AgentStart implements Agent.Starter {
 
     private static void addPoints(PointOptions options, Instrumentation instrumentation, boolean attached) {
         if (options.when() == When.OFF) {
-            return;
-        }
-        if (options.when() == When.DEMAND && instrumentation.isRetransformClassesSupported()) {
-            OnDemand.start(instrumentation, options);
             return;
         }
         if (JdkPoint.PROBLEM != null) {

@@ -19,8 +19,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Points on demand: classes load unchanged, and get points when {@code sysmon.Demand} asks for them. No transformer is registered before
- * the first such request, because HotSpot would reconstitute the file of each class that loads, to pass it to the transformer. Nor is the
- * class of points defined before, because a start would load some 40 classes for it.
+ * the first such request, because HotSpot would reconstitute the file of each class that loads, to pass it to the transformer. The class of
+ * points is not defined at the start either, because a start would load some 40 classes for it.
  *
  * <p>From then on the transformer stays registered, so that points survive when another agent transforms their class again. The other
  * agents' changes survive too, in any order of the agents, because the JVM calls all transformers each time.
@@ -30,7 +30,7 @@ import org.jspecify.annotations.Nullable;
 public final class OnDemand implements ClassFileTransformer {
     private static volatile @Nullable OnDemand on;
 
-    /** The memory that the initialisers need at least, in pieces, because no collector treats a piece as a large object. */
+    /** The initialisers need less memory than these pieces together. No collector treats a piece as a large object. */
     private static final int ROOM_PIECES = 16;
     private static final int PIECE = 64 << 10;
 
@@ -44,10 +44,12 @@ public final class OnDemand implements ClassFileTransformer {
     private @Nullable PointTransformer points;
     /** The classes that have points, or are about to get them. Other threads read this set when the JVM transforms classes again. */
     private final Set<Class<?>> given = Collections.synchronizedSet(Collections.newSetFromMap(new WeakHashMap<>()));
-    /** Whether {@link #begin} has succeeded. Only {@link #give} accesses it. */
-    private boolean begun;
-    /** Whether classes can have no points in this JVM. Only {@link #give} accesses it. */
+    /** Whether {@link #prepare} has defined the class of points. Only the caller of {@link #give} accesses this and the next two. */
+    private boolean prepared;
+    /** Whether classes can have no points in this JVM. */
     private boolean refused;
+    /** Whether the transformer is registered. */
+    private boolean registered;
 
     private OnDemand(Instrumentation instrumentation, PointOptions options) {
         this.instrumentation = instrumentation;
@@ -134,24 +136,23 @@ public final class OnDemand implements ClassFileTransformer {
      * @return the classes that could not be changed, normally none
      */
     public List<Class<?>> give(List<Class<?>> classes) {
-        long began = System.nanoTime();
-        if (!begun) {
-            if (refused) {
-                return classes;
-            }
-            String problem = begin();
-            if (problem != null) {
-                refused = true;
-                System.err.println(problem);
-                return classes;
-            }
+        if (!prepare()) {
+            return classes;
         }
-        given.addAll(classes);
+        int _ = room(); // JDK 25 crashes when it lacks memory for the exception that refuses a transformation.
+        long began = System.nanoTime();
+        if (!registered) {
+            instrumentation.addTransformer(this, true);
+            registered = true;
+        }
         List<Class<?>> failed = classes; // The value if an error is thrown, for instance for lack of memory.
         try {
+            boolean _ = given.addAll(classes);
             failed = Retransformation.of(instrumentation, classes);
         } finally {
-            failed.forEach(given::remove);
+            for (int i = 0; i < failed.size(); i++) { // There may be no memory for an iterator or a lambda.
+                boolean _ = given.remove(failed.get(i));
+            }
         }
         GIVEN.add(classes.size() - failed.size());
         PAUSES.increment();
@@ -160,24 +161,33 @@ public final class OnDemand implements ClassFileTransformer {
     }
 
     /**
-     * Defines the class of points inside the JDK, and registers the transformer.
+     * Defines the class of points inside the JDK, and initialises the classes by which points are linked and armed. {@code sysmon.Demand}
+     * calls this some seconds after the start, because a class whose initialiser lacks memory can never be used. The first request calls it
+     * too, as it may come before that. Calls must not overlap with each other or with {@link #give}.
      *
-     * @return why classes can have no points in this JVM; null when they can
-     * @throws OutOfMemoryError when there is little memory; then the next request tries again
+     * @return false if classes can have no points in this JVM; the first such call prints the reason
+     * @throws OutOfMemoryError when there is little memory; the next call tries again
      */
-    private @Nullable String begin() {
-        int _ = room();
-        try {
-            if (JdkPoint.PROBLEM != null) {
-                return JdkPoint.PROBLEM;
-            }
-            Points.initialize();
-        } catch (LinkageError e) {
-            return "gmp4j cannot add preemption points in this JVM, because a class could not be initialised: " + e;
+    public boolean prepare() {
+        if (prepared || refused) {
+            return prepared;
         }
-        instrumentation.addTransformer(this, true);
-        begun = true;
-        return null;
+        int _ = room();
+        String problem;
+        try {
+            problem = JdkPoint.PROBLEM;
+            if (problem == null) {
+                Points.initialize();
+            }
+        } catch (LinkageError e) {
+            problem = "gmp4j cannot add preemption points in this JVM, because a class could not be initialised: " + e;
+        }
+        prepared = problem == null;
+        refused = !prepared;
+        if (refused) {
+            System.err.println(problem);
+        }
+        return prepared;
     }
 
     /** Throws an OutOfMemoryError if there is little memory, because a class whose initialiser lacks memory can never be used. */

@@ -43,11 +43,14 @@ public final class Points {
     /** The greatest number of times that a site is disarmed. HotSpot stops compiling a method whose code it had to discard 400 times. */
     private static final int MAX_ARMINGS = 16;
 
-    /** Classes that the JDK initialises when it first links a call site whose bootstrap method has arguments. */
+    /**
+     * Classes that the JDK initialises when it first links a call site whose bootstrap method has arguments, or when a contended LongAdder
+     * first counts.
+     */
     private static final String[] OF_LINKING = {"java.lang.invoke.MethodHandleImpl$ArrayAccessor",
             "java.lang.invoke.MethodHandleImpl$ArrayAccess", "java.lang.invoke.MethodHandleImpl$AsVarargsCollector",
             "java.lang.ClassValue$ClassValueMap", "java.lang.ClassValue$RemovalToken", "java.lang.ClassValue$Entry",
-            "java.util.Collections$CopiesList", "java.lang.invoke.ConstantBootstraps"};
+            "java.util.Collections$CopiesList", "java.lang.invoke.ConstantBootstraps", "java.util.concurrent.ThreadLocalRandom"};
 
     private static final Object LOCK = new Object();
     /** The sites that were armed after they were linked, and have not been disarmed. Guarded by {@link #LOCK}. */
@@ -348,7 +351,7 @@ public final class Points {
      */
     public static int disarm(long idleNanos) {
         if (!used) {
-            return 0; // ClassSites is not initialised on sysmon: see any.
+            return 0; // See any.
         }
         long now = System.nanoTime();
         synchronized (LOCK) {
@@ -407,7 +410,7 @@ public final class Points {
 
     /** Returns whether any class has linked points. Otherwise neither a nudge nor arming stops a goroutine. */
     public static boolean any() {
-        return used && ClassSites.any(); // Before the first point, ClassSites is not even loaded.
+        return used && ClassSites.any(); // Sysmon must not initialise ClassSites, because it may lack memory for that.
     }
 
     /** Returns the counts of this process so far. */

@@ -114,7 +114,7 @@ public final class Warm {
         Mem.LONG.set(addr, Mem.LONG.get(addr));
     }
 
-    /** Runs the calls of C code. */
+    /** Runs the calls of C code, and the reads of what such code has written. */
     private static void calls(long addr) {
         int _ = Futex.await(addr, 1) + Futex.await(addr, 1, 0) + Futex.wake(addr, 1);
         if (Membarrier.isAvailable()) {

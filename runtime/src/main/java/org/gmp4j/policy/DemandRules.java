@@ -33,11 +33,14 @@ import java.util.Set;
  * their callees are compiled. An example is the loop of a server, which reads a request, calls the handler and answers. Two more searches
  * must find no long call of another method.</td></tr>
  * <tr><td>A search did not reach all stacks.</td><td>Two other searches follow, as after a long call.</td></tr>
+ * <tr><td>{@value #PREPARING} ns have passed since the start.</td><td>The classes of points are initialised, while the program most likely
+ * has memory for them. A start does not wait for them, and its first requests do not either.</td></tr>
  * <tr><td>The number of pauses, less one for each {@value #EVERY} ns that have passed, is {@value #BURST}.</td><td>There is no pause now,
  * because each pause stops all threads for some milliseconds.</td></tr>
  * </table>
  */
 public final class DemandRules {
+    public static final long PREPARING = 10_000_000_000L;
     static final int COMPILING = 4;
     static final long SETTLING = 1_000_000_000;
     public static final int SAMPLES = 3;

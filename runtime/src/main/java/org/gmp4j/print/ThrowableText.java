@@ -79,7 +79,7 @@ public final class ThrowableText {
             String message = t.getMessage();
             return message == null || message.contains("heap") || message.contains("GC overhead");
         } catch (Throwable e) {
-            return false; // The JVM's own errors do not override getMessage.
+            return false; // The JVM's own errors do not override getMessage, so this error is the program's.
         }
     }
 }

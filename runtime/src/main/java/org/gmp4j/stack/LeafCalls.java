@@ -22,7 +22,7 @@ import org.gmp4j.ffi.Native;
  * symbol and a read of memory end in methods that take and return addresses. For the linker, the lookups and the segments in front of them
  * the JDK would load and generate some 250 classes, for which each start would pay.
  *
- * <p>Call initialises this class before its first call. HotSpot does not check the registers, so a leaf is made only where its registers
+ * <p>{@link Native#given} initialises this class. HotSpot does not check the registers, so a leaf is made only where its registers
  * are known: by JDK 25 for x86-64. Elsewhere, and with {@code -Dgmp.calls=linker}, the bindings use the JDK's public classes.
  */
 final class LeafCalls extends Native {
@@ -64,7 +64,7 @@ final class LeafCalls extends Native {
         }
     }
 
-    /** Calls each method of the JDK once, because a build that lacks one is to fail here. */
+    /** Links each method of the JDK that the bindings will call, because a build that lacks one is to fail here. */
     private void tryAll() {
         long block = unsafe.allocateMemory(Long.BYTES);
         clear(block, Long.BYTES);

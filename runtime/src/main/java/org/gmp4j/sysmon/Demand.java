@@ -48,6 +48,8 @@ final class Demand implements Runnable {
     /** After useless samples, sysmons pass no thread to gmp-points for this time, ns. It doubles up to {@link #LAST_PAUSE}. */
     private static final long FIRST_PAUSE = 2_000_000;
     private static final long LAST_PAUSE = 128_000_000;
+    /** After a failure, sysmons pass no thread for this time, ns. If memory is short, each try costs the program a collection. */
+    private static final long AFTER_FAILURE = 2_000_000_000;
 
     /** The interval, ns, between two samples of a profile. */
     private static final long PROBE_EVERY = 1_000_000;
@@ -77,6 +79,9 @@ final class Demand implements Runnable {
     private final Map<Class<?>, Methods> known = new WeakHashMap<>();
     private final List<Wish> wishes = new ArrayList<>();
     private long pause = FIRST_PAUSE;
+    /** The nanoTime at which the classes of points are to be prepared. The next field says whether they were. */
+    private final long prepareAt = System.nanoTime() + DemandRules.PREPARING;
+    private boolean prepared;
 
     /** A thread that overran, and the kernel's id of the M's thread that it ran on. */
     private record Overrun(Thread thread, int tid) {
@@ -213,7 +218,7 @@ final class Demand implements Runnable {
             } catch (Throwable t) { // A class loader of the program failed, or memory ran out. The classes get no points.
                 wishes.clear();
                 asked.setRelease(null);
-                notBefore = System.nanoTime() + LAST_PAUSE;
+                notBefore = System.nanoTime() + AFTER_FAILURE;
             }
             sleep();
         }
@@ -223,6 +228,10 @@ final class Demand implements Runnable {
      * Does the work that is due. It is a method, because a variable of {@link #run} would keep the sampled thread alive during each sleep.
      */
     private void work() {
+        if (!prepared && System.nanoTime() - prepareAt >= 0) {
+            prepared = true;
+            boolean _ = points.prepare();
+        }
         Overrun o = asked.getAcquire();
         if (o != null) {
             lookAt(o);
@@ -236,7 +245,7 @@ final class Demand implements Runnable {
      * error of it.
      */
     private void sleep() {
-        long next = Long.MAX_VALUE;
+        long next = prepared ? Long.MAX_VALUE : prepareAt - System.nanoTime();
         for (int i = 0; i < wishes.size(); i++) {
             next = Math.min(next, wishes.get(i).next - System.nanoTime());
         }
@@ -244,7 +253,7 @@ final class Demand implements Runnable {
         if (asked.getAcquire() != null || next <= 0) {
             return;
         }
-        if (wishes.isEmpty()) {
+        if (next == Long.MAX_VALUE) {
             LockSupport.park(this);
         } else {
             LockSupport.parkNanos(this, next);

@@ -16,13 +16,18 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Properties;
+import java.util.concurrent.ThreadLocalRandom;
 
+import org.gmp4j.stack.JdkThreads;
 import org.gmp4j.testing.ChildJvm;
 import org.junit.jupiter.api.Test;
 
 /** The first request for points, which defines the class of points inside the JDK. */
 class OnDemandTest {
-    /** Prints which methods of the instrumentation are called, and whether the class of points exists. */
+    /**
+     * Prints which methods of the instrumentation are called, whether the class of points exists, and whether a class that points use on a
+     * stack that may be nearly full is initialised.
+     */
     static final class Program {
         private static final List<String> CALLED = new ArrayList<>();
 
@@ -39,19 +44,22 @@ class OnDemandTest {
                         return null;
                     });
             OnDemand.start(records, PointOptions.of(AgentOptions.of(null), new Properties(), PointOptions.When.DEMAND));
-            System.out.println(CALLED + " " + isDefined());
+            System.out.println(CALLED + " " + isDefined() + " " + JdkThreads.initialized(ThreadLocalRandom.class));
             if (args.length > 0 && args[0].equals("full")) {
                 withAFullHeap();
             }
             for (int i = 0; i < 2; i++) {
                 int failed = OnDemand.get().give(List.of(OnDemandTest.class)).size();
-                System.out.println(CALLED + " " + isDefined() + " " + failed);
+                System.out.println(CALLED + " " + isDefined() + " " + failed + " " + JdkThreads.initialized(ThreadLocalRandom.class));
             }
         }
 
         /** Fills the heap but for some KB, in which a class could begin to be initialised. */
         private static void withAFullHeap() throws Throwable {
             List<Class<?>> classes = List.of(OnDemandTest.class);
+            for (Class<?> c : new Class<?>[] {JdkPoint.class, PointClass.class, Points.class}) {
+                String _ = c.getName(); // They are loaded, but not initialised.
+            }
             Object[] hold = new Object[1 << 16];
             byte[] some = new byte[60 << 10];
             int n = 0;
@@ -104,9 +112,9 @@ class OnDemandTest {
     void nothingIsDefinedBefore() {
         ChildJvm.Result r = new ChildJvm(Program.class).run();
         assertEquals("""
-                [] false
-                [addTransformer, retransformClasses] true 0
-                [addTransformer, retransformClasses, retransformClasses] true 0
+                [] false false
+                [addTransformer, retransformClasses] true 0 true
+                [addTransformer, retransformClasses, retransformClasses] true 0 true
                 """, r.out(), r::toString);
         assertEquals("", r.err(), r::toString);
     }
@@ -116,10 +124,10 @@ class OnDemandTest {
     void withAFullHeap() {
         ChildJvm.Result r = new ChildJvm(Program.class).with("-Xmx24m", "-XX:+UseSerialGC").run("full");
         assertEquals("""
-                [] false
+                [] false false
                 true 7
-                [addTransformer, retransformClasses] true 0
-                [addTransformer, retransformClasses, retransformClasses] true 0
+                [addTransformer, retransformClasses] true 0 true
+                [addTransformer, retransformClasses, retransformClasses] true 0 true
                 """, r.out(), r::toString);
         assertEquals("", r.err(), r::toString);
     }
@@ -129,9 +137,9 @@ class OnDemandTest {
     void pointsOfAnotherCopy() {
         ChildJvm.Result r = new ChildJvm(Program.class).run("copy");
         assertEquals("""
-                [] true
-                [] true 1
-                [] true 1
+                [] true false
+                [] true 1 false
+                [] true 1 false
                 """, r.out(), r::toString);
         assertEquals(JdkPoint.ANOTHERS + "\n", r.err(), r::toString);
     }

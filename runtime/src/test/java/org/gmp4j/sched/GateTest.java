@@ -35,7 +35,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 class GateTest {
     private static final int NAPS = 5;
     private static final int ROUNDS = 500_000;
-    private static final int STOPS = 200;
+    private static final int STOPS = 10;
     private static final int LOOKS = 100; // Longer than it takes to take a P.
     private static final int STORES = 12;
     private static final int PAUSES = 255;
@@ -292,12 +292,17 @@ class GateTest {
     void stopsSendNoSignal() throws InterruptedException {
         try (TestGmp gmp = procs(1)) {
             Scheduler s = gmp.scheduler();
+            AtomicBoolean begun = new AtomicBoolean();
             AtomicBoolean over = new AtomicBoolean();
             gmp.go(() -> {
+                begun.set(true);
                 while (!over.get()) {
                     Thread.onSpinWait();
                 }
             });
+            while (!begun.get()) {
+                Thread.onSpinWait();
+            }
             for (int i = 0; i < STOPS; i++) {
                 StopTheWorld.withWorldStopped(s, () -> { });
             }

@@ -53,7 +53,7 @@ class ThreadLimitTest {
             for (int i = 0; i < 100; i++) {
                 gmp.go(ran::countDown);
             }
-            while (Schedt.NPIDLE.getVolatile(sched) != 2) {
+            while (Schedt.NPIDLE.getVolatile(sched) != 2 && !Thread.currentThread().isInterrupted()) {
                 Thread.onSpinWait(); // Until sysmon has taken both Ps, for which there is no M.
             }
             assertEquals(100, ran.getCount(), "no thread was free to run them");

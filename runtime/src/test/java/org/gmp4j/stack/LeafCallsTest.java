@@ -28,7 +28,7 @@ class LeafCallsTest {
             Chan<Integer> first = Chan.make(1); // Its struct is off-heap, and there is no scheduler.
             first.send(1);
             try (Gmp gmp = Gmp.builder().build()) {
-                gmp.run(() -> Go.sleep(Duration.ofMillis(1)));
+                gmp.run(() -> Go.sleep(Duration.ofMillis(20)));
                 gmp.run(() -> {
                     boolean alive = OsThread.state(OsThread.gettid()) == 'R';
                     System.out.println(alive + " " + (OsThread.getpid() == ProcessHandle.current().pid()));

@@ -103,8 +103,22 @@ final class DemandProgram {
             case "fullHeap" -> fullHeap();
             case "otherAgent" -> otherAgent();
             case "attached" -> attached();
+            case "prepared" -> prepared();
             default -> throw new IllegalArgumentException(what);
         }
+    }
+
+    /** The class of points is defined though no goroutine has overrun. */
+    private static void prepared() throws InterruptedException {
+        for (;;) {
+            try {
+                Class<?> _ = Class.forName("java.lang.invoke.GmpPoint", false, null);
+                break;
+            } catch (ClassNotFoundException e) {
+                Thread.sleep(100); // Until some seconds after the start.
+            }
+        }
+        check(OnDemand.counts().pauses() == 0, "it was defined for a class: " + OnDemand.counts());
     }
 
     /** Calls it in goroutines, beside one that yields, until that is so. */

@@ -17,6 +17,7 @@ import org.gmp4j.agent.Agent;
 import org.gmp4j.ffi.OsThread;
 import org.gmp4j.testing.ChildJvm;
 import org.gmp4j.testing.ChildJvm.Result;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -69,6 +70,12 @@ class DemandTest {
     void loopsWithoutSafepointPolls() throws IOException {
         runs(demand().with("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=4", "-XX:-TieredCompilation", "-XX:CompileCommand=quiet",
                 "-XX:CompileCommand=dontinline,org.gmp4j.sysmon.DemandLoops$Counted::sum"), "loopWithoutPolls");
+    }
+
+    @Tag("long")
+    @Test
+    void preparedSomeSecondsAfterTheStart() throws IOException {
+        runs(demand(), "prepared");
     }
 
     @Test
