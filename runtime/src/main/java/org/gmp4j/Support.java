@@ -35,7 +35,8 @@ final class Support {
             Shims.load();
         } catch (NoClassDefFoundError e) {
             if (String.valueOf(e.getMessage()).startsWith("Could not initialize class")) { // The class is there.
-                throw new IllegalStateException("gmp4j cannot run in this JVM: " + e, e);
+                String why = e.getCause() == null ? "" : ": " + e.getCause();
+                throw new IllegalStateException("gmp4j cannot run in this JVM: " + e + why, e);
             }
             throw new IllegalStateException("gmp4j finds no class " + String.valueOf(e.getMessage()).replace('/', '.') + ": put the jar "
                     + "gmp4j-native-bindings beside gmp4j-runtime, under the name that Maven gave it, or on the class path", e);

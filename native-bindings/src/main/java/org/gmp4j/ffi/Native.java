@@ -27,7 +27,7 @@ public abstract class Native {
     }
 
     /**
-     * Returns the runtime's implementation. {@link Call} asks for it before the first call of a C function. The start of a scheduler asks
+     * Returns the runtime's implementation. {@link Call} asks for it before the first call of a C function. A scheduler that starts asks
      * before that, because an initialiser that lacks stack or memory then fails outside of Call's, and Call can still use the linker.
      *
      * @return null when the runtime gives none

@@ -9,7 +9,7 @@ import java.util.Set;
 
 import org.gmp4j.agent.PointOptions.When;
 
-/** Starts the agent, on a JDK that can read this class: opens packages, adds points, and makes the default scheduler. */
+/** Starts the agent, on a JDK that can read this class: opens packages, makes the default scheduler, and adds points. */
 final class AgentStart implements Agent.Starter {
     static {
         Agent.starter = new AgentStart();
@@ -45,7 +45,11 @@ final class AgentStart implements Agent.Starter {
         options.setProperties();
         DefaultStart.ifAsked(); // If another copy of gmp4j is the scheduler, this throws, and leaves that copy the points.
         if (!onDemand) {
-            addPoints(points, instrumentation, attached);
+            try {
+                addPoints(points, instrumentation, attached);
+            } catch (LinkageError | OutOfMemoryError e) { // The scheduler runs without them.
+                System.err.println("gmp4j cannot add preemption points in this JVM: " + e);
+            }
         }
     }
 
@@ -67,7 +71,9 @@ final class AgentStart implements Agent.Starter {
             return;
         }
         Points.initialize();
-        Points.setEager(options.when() == When.EAGER);
+        if (options.when() == When.EAGER) {
+            Points.setEager(true);
+        }
         PointTransformer transformer = new PointTransformer(options);
         // Only if needed: for a transformer that may change loaded classes the JVM keeps the original file of each changed class.
         boolean loaded = (attached || options.includesAny()) && instrumentation.isRetransformClassesSupported();

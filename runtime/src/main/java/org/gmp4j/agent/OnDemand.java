@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
  * <p>From then on the transformer stays registered, so that points survive when another agent transforms their class again. The other
  * agents' changes survive too, in any order of the agents, because the JVM calls all transformers each time.
  *
- * <p>Any thread may call the methods, but calls of {@link #give} must not overlap.
+ * <p>Any thread may call the methods, but calls of {@link #give} and {@link #prepare} must not overlap.
  */
 public final class OnDemand implements ClassFileTransformer {
     private static volatile @Nullable OnDemand on;
@@ -163,10 +163,11 @@ public final class OnDemand implements ClassFileTransformer {
     /**
      * Defines the class of points inside the JDK, and initialises the classes by which points are linked and armed. {@code sysmon.Demand}
      * calls this some seconds after the start, because a class whose initialiser lacks memory can never be used. The first request calls it
-     * too, as it may come before that. Calls must not overlap with each other or with {@link #give}.
+     * too, as it may come before that.
      *
      * @return false if classes can have no points in this JVM; the first such call prints the reason
-     * @throws OutOfMemoryError when there is little memory; the next call tries again
+     * @throws OutOfMemoryError when there is little memory; the next call tries again, but if an initialiser ran out of memory, that call
+     *     returns false
      */
     public boolean prepare() {
         if (prepared || refused) {
@@ -178,15 +179,16 @@ public final class OnDemand implements ClassFileTransformer {
             problem = JdkPoint.PROBLEM;
             if (problem == null) {
                 Points.initialize();
+                PointTransformer _ = points();
             }
         } catch (LinkageError e) {
             problem = "gmp4j cannot add preemption points in this JVM, because a class could not be initialised: " + e;
         }
-        prepared = problem == null;
-        refused = !prepared;
-        if (refused) {
+        if (problem != null) {
             System.err.println(problem);
         }
+        prepared = problem == null;
+        refused = !prepared;
         return prepared;
     }
 

@@ -45,12 +45,13 @@ public final class Points {
 
     /**
      * Classes that the JDK initialises when it first links a call site whose bootstrap method has arguments, or when a contended LongAdder
-     * first counts.
+     * or ConcurrentHashMap first counts.
      */
     private static final String[] OF_LINKING = {"java.lang.invoke.MethodHandleImpl$ArrayAccessor",
             "java.lang.invoke.MethodHandleImpl$ArrayAccess", "java.lang.invoke.MethodHandleImpl$AsVarargsCollector",
             "java.lang.ClassValue$ClassValueMap", "java.lang.ClassValue$RemovalToken", "java.lang.ClassValue$Entry",
-            "java.util.Collections$CopiesList", "java.lang.invoke.ConstantBootstraps", "java.util.concurrent.ThreadLocalRandom"};
+            "java.util.Collections$CopiesList", "java.lang.invoke.ConstantBootstraps", "java.util.concurrent.ThreadLocalRandom",
+            "java.util.concurrent.atomic.Striped64$Cell"};
 
     private static final Object LOCK = new Object();
     /** The sites that were armed after they were linked, and have not been disarmed. Guarded by {@link #LOCK}. */
@@ -67,8 +68,8 @@ public final class Points {
     private static int patience;
 
     /**
-     * The last argument of setWanted. The field {@code used} says whether any point was linked. JdkPoint is not initialised before a point
-     * is linked, because its initialiser defines a class that keeps this class loader for ever. A thread that links a point writes {@code
+     * The last argument of setWanted. The field {@code used} says whether any point was linked. Before that, setWanted does not initialise
+     * JdkPoint, because its initialiser defines a class that keeps this class loader for ever. A thread that links a point writes {@code
      * used} and then reads {@code wanted}; setWanted writes {@code wanted} and then reads {@code used}. Both fields are volatile, so at
      * least one of the two threads sees the other's write.
      */

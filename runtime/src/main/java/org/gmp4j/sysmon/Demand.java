@@ -48,8 +48,8 @@ final class Demand implements Runnable {
     /** After useless samples, sysmons pass no thread to gmp-points for this time, ns. It doubles up to {@link #LAST_PAUSE}. */
     private static final long FIRST_PAUSE = 2_000_000;
     private static final long LAST_PAUSE = 128_000_000;
-    /** After a failure, sysmons pass no thread for this time, ns. If memory is short, each try costs the program a collection. */
-    private static final long AFTER_FAILURE = 2_000_000_000;
+    /** Sysmons pass no thread for this time, ns, after there was no memory, because each attempt costs the program a collection. */
+    private static final long SHORT_OF_MEMORY = 2_000_000_000;
 
     /** The interval, ns, between two samples of a profile. */
     private static final long PROBE_EVERY = 1_000_000;
@@ -79,8 +79,8 @@ final class Demand implements Runnable {
     private final Map<Class<?>, Methods> known = new WeakHashMap<>();
     private final List<Wish> wishes = new ArrayList<>();
     private long pause = FIRST_PAUSE;
-    /** The nanoTime at which the classes of points are to be prepared. The next field says whether they were. */
-    private final long prepareAt = System.nanoTime() + DemandRules.PREPARING;
+    /** The nanoTime at which the classes of points are to be prepared, unless the next field is set. */
+    private long prepareAt = System.nanoTime() + DemandRules.PREPARING;
     private boolean prepared;
 
     /** A thread that overran, and the kernel's id of the M's thread that it ran on. */
@@ -218,7 +218,7 @@ final class Demand implements Runnable {
             } catch (Throwable t) { // A class loader of the program failed, or memory ran out. The classes get no points.
                 wishes.clear();
                 asked.setRelease(null);
-                notBefore = System.nanoTime() + AFTER_FAILURE;
+                notBefore = System.nanoTime() + (t instanceof OutOfMemoryError ? SHORT_OF_MEMORY : LAST_PAUSE);
             }
             sleep();
         }
@@ -229,8 +229,9 @@ final class Demand implements Runnable {
      */
     private void work() {
         if (!prepared && System.nanoTime() - prepareAt >= 0) {
-            prepared = true;
+            prepareAt += DemandRules.PREPARING; // The time of the next attempt, if this one finds no memory.
             boolean _ = points.prepare();
+            prepared = true;
         }
         Overrun o = asked.getAcquire();
         if (o != null) {

@@ -300,7 +300,7 @@ class GateTest {
                     Thread.onSpinWait();
                 }
             });
-            while (!begun.get()) {
+            while (!begun.get() && !Thread.currentThread().isInterrupted()) {
                 Thread.onSpinWait();
             }
             for (int i = 0; i < STOPS; i++) {

@@ -110,14 +110,16 @@ final class DemandProgram {
 
     /** The class of points is defined though no goroutine has overrun. */
     private static void prepared() throws InterruptedException {
-        for (;;) {
+        boolean defined = false;
+        for (int i = 0; i < 6 && !defined; i++) {
+            Thread.sleep(12_000); // Some seconds after the start; many looks could overrun the quantum, which is a request.
             try {
-                Class<?> _ = Class.forName("java.lang.invoke.GmpPoint", false, null);
-                break;
+                defined = Class.forName("java.lang.invoke.GmpPoint", false, null) != null;
             } catch (ClassNotFoundException e) {
-                Thread.sleep(100); // Until some seconds after the start.
+                defined = false;
             }
         }
+        check(defined, "it is not defined");
         check(OnDemand.counts().pauses() == 0, "it was defined for a class: " + OnDemand.counts());
     }
 
