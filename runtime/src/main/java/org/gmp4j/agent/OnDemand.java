@@ -44,9 +44,9 @@ public final class OnDemand implements ClassFileTransformer {
     private @Nullable PointTransformer points;
     /** The classes that have points, or are about to get them. Other threads read this set when the JVM transforms classes again. */
     private final Set<Class<?>> given = Collections.synchronizedSet(Collections.newSetFromMap(new WeakHashMap<>()));
-    /** Whether {@link #prepare} has defined the class of points. Only the caller of {@link #give} accesses this and the next two. */
+    /** Whether {@link #prepare} has defined the class of points. Only the thread gmp-points accesses this field and the next two. */
     private boolean prepared;
-    /** Whether classes can have no points in this JVM. */
+    /** Whether {@link #prepare} has found that classes can have no points in this JVM. */
     private boolean refused;
     /** Whether the transformer is registered. */
     private boolean registered;

@@ -306,7 +306,7 @@ class WakepTest {
 
     /**
      * A goroutine sleeps, and its M finds another to run, which does not end before the first has woken. The other M sleeps since
-     * there was no timer. No sysmon finds out that nobody watches the timer.
+     * there was no timer. The scheduler has no sysmon, which would find a timer that no M watches.
      */
     @Test
     void aSleeperBesideABusyOne() throws InterruptedException {
