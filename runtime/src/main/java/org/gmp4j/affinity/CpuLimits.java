@@ -55,13 +55,12 @@ final class CpuLimits {
     }
 
     /**
-     * Reads the limits repeatedly, for sysmon. It determines the process's cgroups anew only when one of the two files in /proc has
-     * changed, because sysmon waits for each reading, and code that runs once a second is interpreted and slow. Only one thread may use it.
+     * Reads the limits repeatedly, for sysmon. It looks for the directories of the process's cgroups again only when the process has moved
+     * to another cgroup, because the kernel takes long to write /proc/self/mountinfo. Only one thread may use it.
      */
     static final class Followed {
         private final SysFiles files;
         private @Nullable String cgroup;
-        private @Nullable String mounts;
         private @Nullable CpuLimits limits;
 
         Followed(SysFiles files) {
@@ -69,12 +68,10 @@ final class CpuLimits {
         }
 
         List<Topology.CpuLimit> now() {
-            String c = SysFiles.text(files.at("/proc/self/cgroup"));
-            String m = SysFiles.text(files.at("/proc/self/mountinfo"));
-            if (limits == null || !Objects.equals(c, cgroup) || !Objects.equals(m, mounts)) {
+            String now = SysFiles.text(files.at("/proc/self/cgroup"));
+            if (limits == null || !Objects.equals(now, cgroup)) {
                 limits = new CpuLimits(files, false).read();
-                cgroup = c;
-                mounts = m;
+                cgroup = now;
             } else {
                 limits.readAgain();
             }

@@ -8,18 +8,22 @@ package org.gmp4j.policy;
  * <table>
  * <caption>Rules</caption>
  * <tr><td>Scans follow each other.</td><td>In a time as long as the shortest slice they take at most {@value #PART} ns of CPU time. If that
- * slice is {@value #LONGEST_QUANTUM} ns or longer, they take at most a fiftieth of a CPU.</td></tr>
- * <tr><td>Sysmon has taken less than it may.</td><td>It may take the rest later, up to {@value #PART} ns. So the scans that bring a
- * goroutine to a point can follow each other closely.</td></tr>
+ * slice is {@value #LONGEST_QUANTUM} ns or longer, they take at most a hundredth of a CPU.</td></tr>
+ * <tr><td>Sysmon has taken less than it may.</td><td>It may take the rest later, up to {@value #SAVED} times {@value #PART} ns. So the
+ * scans that bring a goroutine to a point can follow each other closely.</td></tr>
  * <tr><td>A scan has taken a P from a thread that slept.</td><td>The budget is unused again, because the P runs work that would have
  * waited. Where threads fall asleep all the time, sysmon may take a quarter of a CPU.</td></tr>
- * <tr><td>Sysmon has taken more than it may.</td><td>It sleeps for {@link Pacing#MAX_SLEEP} at most, as it does without a budget.</td></tr>
+ * <tr><td>Sysmon has taken more than it may.</td><td>It sleeps for {@value #LONGEST_SLEEP} ns at most, because a thread may have fallen
+ * asleep with a P.</td></tr>
  * </table>
  */
 public final class ScanBudget {
-    /** The CPU time that sysmon may take in each quantum, ns: a fiftieth of 10 ms. */
-    static final long PART = 200_000;
-    static final long LONGEST_QUANTUM = 50 * PART;
+    /** The CPU time that sysmon may take in each quantum, ns: a hundredth of 10 ms. */
+    static final long PART = 100_000;
+    /** The number of quanta for which sysmon can save up the time that it has not taken. */
+    static final int SAVED = 2;
+    static final long LONGEST_QUANTUM = 100 * PART;
+    static final long LONGEST_SLEEP = 2 * Pacing.MAX_SLEEP;
 
     private long quantum;
     /** The time that sysmon still had to sleep at {@link #at}, ns; negative if it had slept for longer than necessary. */
@@ -39,7 +43,7 @@ public final class ScanBudget {
 
     /** Makes the budget unused. */
     public void renew(long now) {
-        owed = -quantum;
+        owed = -SAVED * quantum;
         at = now;
     }
 
@@ -55,8 +59,8 @@ public final class ScanBudget {
      * @return how long sysmon has to sleep now, ns
      */
     public long owes(long cpu, long now) {
-        long left = Math.max(owed - (now - at), -quantum);
-        owed = Math.min(left + cpu * (quantum / PART), Pacing.MAX_SLEEP);
+        long left = Math.max(owed - (now - at), -SAVED * quantum);
+        owed = Math.min(left + cpu * (quantum / PART), LONGEST_SLEEP);
         at = now;
         return Math.max(0, owed);
     }

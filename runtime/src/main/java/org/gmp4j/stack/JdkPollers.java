@@ -98,7 +98,7 @@ public final class JdkPollers {
 
     /** Starts the change if virtual threads have begun to wait for descriptors. Called by sysmon. Takes no lock. */
     public static void look() {
-        if (!BEGUN.getPlain() && JdkThreads.initialized(JDK_POLLER) && !BEGUN.getAndSet(true)) {
+        if (!BEGUN.get() && JdkThreads.initialized(JDK_POLLER) && !BEGUN.getAndSet(true)) {
             try {
                 new OwnThread(new Changer(), "gmp-sockets").start();
             } catch (OutOfMemoryError e) {

@@ -192,7 +192,7 @@ class TopologyTest {
         assertEquals(List.of(), f.now());
         fake().cgroup("0::/c").file("/sys/fs/cgroup/c/cpu.max", "400000 100000");
         assertEquals(List.of(new CpuLimit("/sys/fs/cgroup/c", 400_000, 100_000)), f.now());
-        fake().mounts("33 31 0:29 /c /mnt rw - cgroup2 none rw").file("/mnt/cpu.max", "500000 100000");
+        fake().cgroup("0::/d").mounts("33 31 0:29 /d /mnt rw - cgroup2 none rw").file("/mnt/cpu.max", "500000 100000");
         assertEquals(List.of(new CpuLimit("/mnt", 500_000, 100_000)), f.now());
     }
 

@@ -31,14 +31,14 @@ class ScanBudgetTest {
                 now += b.owes(LOOK, now);
             }
             long parts = Math.min(quantum, LONG) / ScanBudget.PART;
-            assertEquals(1_000 * LOOK * parts - Math.min(quantum, LONG), now, "but for what it had saved");
+            assertEquals(1_000 * LOOK * parts - ScanBudget.SAVED * Math.min(quantum, LONG), now, "but for what it had saved");
         }
     }
 
     /** The looks that bring a goroutine to a point follow each other as closely as fairSleep allows. */
     private void atTheEndOfAQuantumItMayLookOften() {
         ScanBudget b = new ScanBudget(LONG, 0);
-        for (long over = LONG; over < 10 * LONG; over += LONG) {
+        for (long over = 2 * LONG; over < 20 * LONG; over += 2 * LONG) {
             for (long now = over - 3 * LONG / 4; now < over; now += LONG / 4) {
                 assertEquals(0, b.owes(LOOK, now));
             }
@@ -52,7 +52,7 @@ class ScanBudgetTest {
         ScanBudget b = new ScanBudget(LONG, 0);
         assertTrue(b.owes(INTERPRETED, 0) > 0);
         b.renew(1);
-        assertEquals(0, b.owes(ScanBudget.PART, 1));
+        assertEquals(0, b.owes(ScanBudget.SAVED * ScanBudget.PART, 1));
         assertTrue(b.owes(1, 1) > 0);
     }
 
@@ -62,9 +62,9 @@ class ScanBudgetTest {
         long now = 0;
         for (int i = 0; i < 10; i++) {
             long owes = b.owes(INTERPRETED, now);
-            assertTrue(owes <= Pacing.MAX_SLEEP);
+            assertTrue(owes <= ScanBudget.LONGEST_SLEEP);
             now += owes;
         }
-        assertEquals(Pacing.MAX_SLEEP, b.owes(INTERPRETED, now));
+        assertEquals(ScanBudget.LONGEST_SLEEP, b.owes(INTERPRETED, now));
     }
 }
