@@ -99,7 +99,7 @@ class FullHeapTest {
         assertEquals(0, r.exit(), r::toString);
     }
 
-    /** It is made or refused: nothing of its rehearsal hangs, or ends the process. */
+    /** It is made or refused: nothing hangs, or ends the process. */
     @ParameterizedTest
     @ValueSource(strings = {"100", "600", "1150", "1250", "2500"})
     void theFirstScheduler(String kilobytes) {
