@@ -13,7 +13,6 @@ import org.gmp4j.Cancelable;
 import org.gmp4j.Chan;
 import org.gmp4j.sched.GStack;
 import org.gmp4j.timer.TimeBubble;
-import org.jspecify.annotations.NullMarked;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -37,7 +36,6 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Source: Go's package {@code context}.
  */
-@NullMarked
 public final class Context implements Cancelable, AutoCloseable {
     /** The result of {@link #err} after {@link #cancel}: "context canceled". */
     public static final ContextException CANCELED = new ContextException.Canceled();
