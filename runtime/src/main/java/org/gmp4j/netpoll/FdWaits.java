@@ -152,7 +152,7 @@ abstract class FdWaits {
             return IoResult.TIMED_OUT;
         }
         EarlyEnd end = new EarlyEnd(limits.left(), write);
-        limits.begin(end);
+        end.beginOutside();
         try {
             end.start();
             int e = await(st, write);
@@ -171,7 +171,7 @@ abstract class FdWaits {
         private @Nullable Registration of;
 
         EarlyEnd(Limits limits, boolean write) {
-            super(limits);
+            super(limits, lock);
             this.write = write;
         }
 
@@ -196,16 +196,6 @@ abstract class FdWaits {
             lock.lock();
             boolean _ = wokenLocked();
             flags &= ~bit();
-            lock.unlock();
-        }
-
-        @Override
-        protected void lock() {
-            lock.lock();
-        }
-
-        @Override
-        protected void unlock() {
             lock.unlock();
         }
 

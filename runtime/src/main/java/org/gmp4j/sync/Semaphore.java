@@ -180,19 +180,9 @@ public final class Semaphore {
         private long first;
 
         GivingUp(Semaphore of, WaitQ q, Limits limits) {
-            super(limits);
+            super(limits, of.lock);
             this.of = of;
             this.q = q;
-        }
-
-        @Override
-        protected void lock() {
-            of.lock.lock();
-        }
-
-        @Override
-        protected void unlock() {
-            of.lock.unlock();
         }
 
         @Override
@@ -205,9 +195,10 @@ public final class Semaphore {
         }
 
         @Override
-        protected void removed() {
+        protected void ready(long waiter) {
             wakeAll(first);
             Reference.reachabilityFence(of); // See Hchan.wake.
+            super.ready(waiter);
         }
     }
 

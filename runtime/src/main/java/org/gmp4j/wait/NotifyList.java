@@ -178,18 +178,8 @@ public final class NotifyList {
 
         /** Makes an object for a wait in {@code list}. */
         public OfTicket(NotifyList list, Limits limits) {
-            super(limits);
+            super(limits, list.lock);
             this.list = list;
-        }
-
-        @Override
-        protected void lock() {
-            list.lock.lock();
-        }
-
-        @Override
-        protected void unlock() {
-            list.lock.unlock();
         }
 
         @Override
