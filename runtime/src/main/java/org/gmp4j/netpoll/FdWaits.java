@@ -46,8 +46,8 @@ abstract class FdWaits {
     /** The deadline of reads; null until it is first set. Guarded by the lock, like the deadline of writes. */
     private @Nullable Deadline readDeadline;
     private @Nullable Deadline writeDeadline;
-    /** The registration of the waiter that {@link #unblockLocked} returned last. Guarded by the lock. */
-    private @Nullable Registration unblocked;
+    /** The registration that can wake the waiter that {@link #unblockLocked} returned last. Guarded by the lock. */
+    @Nullable Registration unblocked;
 
     FdWaits(int fd, boolean shortIsEmpty) {
         this.fd = fd;
@@ -364,11 +364,6 @@ abstract class FdWaits {
             }
         }
         return 0;
-    }
-
-    /** Returns the registration that can wake the waiter that {@link #unblockLocked} returned. Called under the lock. */
-    final @Nullable Registration unblocked() {
-        return unblocked;
     }
 
     // The end

@@ -313,10 +313,5 @@ public abstract class WaitCancellation implements Runnable, InterruptHook.Told {
                 of.end(TIME);
             }
         }
-
-        @Override
-        public boolean reset(long nanos) {
-            throw new UnsupportedOperationException();
-        }
     }
 }
