@@ -34,15 +34,15 @@ public final class Chan<T> extends Hchan implements SendChan<T>, RecvChan<T> {
 
     static {
         TickTimer.setMaker(new ChanTimer.Maker());
-        DoneChans.setOperations(new DoneChans.Operations<Hchan>() {
+        DoneChans.setOperations(new DoneChans.Operations() {
             @Override
-            public void keep(Hchan c) {
-                c.setReceiveOnly();
+            public void keep(Object c) {
+                ((Hchan) c).setReceiveOnly();
             }
 
             @Override
-            public void close(Hchan c) {
-                c.closeReceiveOnly();
+            public void close(Object c) {
+                ((Hchan) c).closeAnyway();
             }
         });
     }

@@ -30,7 +30,6 @@ final class Diagnosis implements Runnable {
     private volatile boolean lookForJmx;
     private volatile boolean lookForJfr = true;
 
-    /** Makes the diagnosis of a scheduler that was just made. */
     Diagnosis(Scheduler s, Served served) {
         this.s = s;
         this.served = served;

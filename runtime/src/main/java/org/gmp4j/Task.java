@@ -108,7 +108,7 @@ public final class Task<T> implements Future<T> {
 
     private void closeDoneIf(boolean first) {
         if (first) {
-            done.closeReceiveOnly();
+            done.closeAnyway();
         }
     }
 
