@@ -3,7 +3,6 @@ package org.gmp4j;
 
 import java.util.function.BooleanSupplier;
 
-import org.jspecify.annotations.NullMarked;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -12,7 +11,6 @@ import org.jspecify.annotations.Nullable;
  * runtime calls their methods in the middle of its own work, so they must neither wait nor take a lock or monitor; atomics are enough. Any
  * thread may call them, including an interrupted thread and a goroutine in a bubble of {@code Synctest}.
  */
-@NullMarked
 public interface Cancelable {
     /** Returns null until this is cancelled, and after that always the same exception object. The ended waits throw that exception. */
     @Nullable RuntimeException err();

@@ -11,7 +11,6 @@ import org.gmp4j.timer.TickTimer;
 import org.gmp4j.wait.DoneChans;
 import org.gmp4j.wait.Limits;
 import org.gmp4j.wait.Waiting;
-import org.jspecify.annotations.NullMarked;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -27,7 +26,6 @@ import org.jspecify.annotations.Nullable;
  *
  * @param <T> the type of the elements, which are never {@code null}
  */
-@NullMarked
 public final class Chan<T> extends Hchan implements SendChan<T>, RecvChan<T> {
     private static final String NULL_ELEMENT = "null is never an element of a channel";
     private static final Object LATE = new Object();
@@ -36,15 +34,15 @@ public final class Chan<T> extends Hchan implements SendChan<T>, RecvChan<T> {
 
     static {
         TickTimer.setMaker(new ChanTimer.Maker());
-        DoneChans.setOperations(new DoneChans.Operations<Hchan>() {
+        DoneChans.setOperations(new DoneChans.Operations() {
             @Override
-            public void keep(Hchan c) {
-                c.setReceiveOnly();
+            public void keep(Object c) {
+                ((Hchan) c).setReceiveOnly();
             }
 
             @Override
-            public void close(Hchan c) {
-                c.closeReceiveOnly();
+            public void close(Object c) {
+                ((Hchan) c).closeAnyway();
             }
         });
     }

@@ -15,13 +15,11 @@ import org.jspecify.annotations.Nullable;
 final class ChanCancellation extends WaitCancellation {
     private final Hchan c;
     private final WaitQ q;
-    private final Limits limits;
 
     ChanCancellation(Hchan c, WaitQ q, Limits limits) {
-        super(limits);
+        super(limits, c.lock);
         this.c = c;
         this.q = q;
-        this.limits = limits;
     }
 
     /** Sends an element; a limit may end its wait. Returns false when the time was up. Called inside {@link GStack#enter}. */
@@ -135,16 +133,6 @@ final class ChanCancellation extends WaitCancellation {
         }
         boolean _ = timeUp(); // Throws if the time is not up.
         return Hchan.BLOCKS;
-    }
-
-    @Override
-    protected void lock() {
-        c.lock.lock();
-    }
-
-    @Override
-    protected void unlock() {
-        c.lock.unlock();
     }
 
     @Override

@@ -8,7 +8,6 @@ package org.gmp4j;
 public final class ChanClosedException extends IllegalStateException {
     private static final long serialVersionUID = 1;
 
-    /** Makes an exception with Go's text. */
     ChanClosedException(String text) {
         super(text);
     }

@@ -6,7 +6,6 @@ import java.util.Iterator;
 import java.util.Objects;
 import java.util.concurrent.Flow;
 
-import org.jspecify.annotations.NullMarked;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -16,7 +15,6 @@ import org.jspecify.annotations.Nullable;
  *
  * @param <T> the type of its elements
  */
-@NullMarked
 public final class ChanSubscription<T> implements Iterable<T>, AutoCloseable {
     private final Chan<T> c;
     private final int capacity;

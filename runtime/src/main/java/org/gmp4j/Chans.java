@@ -3,7 +3,6 @@ package org.gmp4j;
 
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Objects;
 import java.util.Spliterator;
 import java.util.Spliterators;
 import java.util.concurrent.BlockingQueue;
@@ -14,15 +13,12 @@ import java.util.function.Consumer;
 import java.util.stream.Stream;
 import java.util.stream.StreamSupport;
 
-import org.jspecify.annotations.NullMarked;
-
 /**
  * Bridges from channels to the JDK's types, and methods that join and split channels. Thread-safe. Goroutines, virtual threads and platform
  * threads may call all methods. None of them waits, so interrupts have no effect on them. The executor {@code on} starts the goroutines for
  * background work. It is a {@link Gmp}, or, in a goroutine, {@code Go::go}, whose goroutines belong to the caller's bubble of {@code
  * Synctest}. A cancel of {@code ctx} ends these goroutines; an element that such a goroutine has received but not yet passed on is lost.
  */
-@NullMarked
 public final class Chans {
     private Chans() {
     }

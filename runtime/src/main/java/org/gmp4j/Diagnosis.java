@@ -30,7 +30,6 @@ final class Diagnosis implements Runnable {
     private volatile boolean lookForJmx;
     private volatile boolean lookForJfr = true;
 
-    /** Makes the diagnosis of a scheduler that was just made. */
     Diagnosis(Scheduler s, Served served) {
         this.s = s;
         this.served = served;
@@ -197,9 +196,7 @@ final class Diagnosis implements Runnable {
         return e instanceof NoClassDefFoundError && (e.getCause() == null || e.getCause() instanceof ClassNotFoundException);
     }
 
-    /**
-     * Registers the bean. This is not a lambda, because sysmon would have to link the lambda, and an error while linking would end sysmon.
-     */
+    /** Registers the bean. It is no lambda, because sysmon would have to link it, and an error while linking would end sysmon. */
     private record Registering(Diagnosis d) implements Runnable {
         @Override
         public void run() {

@@ -18,7 +18,6 @@ import org.gmp4j.timer.RuntimeTimer;
 import org.gmp4j.timer.TimerHeaps;
 import org.gmp4j.wait.Limits;
 import org.gmp4j.wait.Waiting;
-import org.jspecify.annotations.NullMarked;
 
 /**
  * The calls of a goroutine to its scheduler. All methods but {@link #inGoroutine} and {@link #numCPU} throw
@@ -28,7 +27,6 @@ import org.jspecify.annotations.NullMarked;
  *
  * <p>Source: the functions of Go's {@code runtime} and {@code time} packages with these names.
  */
-@NullMarked
 public final class Go {
     private Go() {
     }

@@ -423,39 +423,30 @@ abstract sealed class Hchan implements AutoCloseable permits Chan, LongChan {
      */
     @Override
     public void close() {
+        if (receiveOnly) {
+            throw new IllegalStateException("close of receive-only channel");
+        }
+        closeAnyway();
+    }
+
+    /** Closes the channel, even if its users cannot close it. */
+    final void closeAnyway() {
         GStack st = GStack.enter();
         try {
-            if (receiveOnly) {
-                throw new IllegalStateException("close of receive-only channel");
+            if (bubble != null) {
+                bubble.check("close of synctest channel from outside bubble");
             }
-            close0();
+            lock.lock();
+            if (closed) {
+                lock.unlock();
+                throw new ChanClosedException("close of closed channel");
+            }
+            closed = true;
+            long list = takeAll(sendq, takeAll(recvq, 0));
+            unlockAndWake(drainq != null && drained() ? takeAll(drainq, list) : list);
         } finally {
             GStack.exit(st);
         }
-    }
-
-    /** Closes a channel that its users cannot close. */
-    final void closeReceiveOnly() {
-        GStack st = GStack.enter();
-        try {
-            close0();
-        } finally {
-            GStack.exit(st);
-        }
-    }
-
-    private void close0() {
-        if (bubble != null) {
-            bubble.check("close of synctest channel from outside bubble");
-        }
-        lock.lock();
-        if (closed) {
-            lock.unlock();
-            throw new ChanClosedException("close of closed channel");
-        }
-        closed = true;
-        long list = takeAll(sendq, takeAll(recvq, 0));
-        unlockAndWake(drainq != null && drained() ? takeAll(drainq, list) : list);
     }
 
     private void unlockAndWake(long waiters) {

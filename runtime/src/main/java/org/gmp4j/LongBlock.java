@@ -133,10 +133,7 @@ final class LongBlock extends PhantomReference<LongChan> {
         GStack.exit(st);
     }
 
-    /**
-     * Frees collected buffers. It is no lambda: if the linking of a lambda once fails for lack of memory, it fails for ever, and no
-     * LongChan could be made.
-     */
+    /** Frees collected buffers. It is no lambda: if the linking of a lambda once fails for lack of memory, it fails for ever. */
     private static final class Freeing implements Runnable {
         @Override
         public void run() {

@@ -13,7 +13,6 @@ import org.gmp4j.struct.Mem;
 import org.gmp4j.struct.Sudog;
 import org.gmp4j.wait.Limits;
 import org.gmp4j.wait.Waiting;
-import org.jspecify.annotations.NullMarked;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -27,7 +26,6 @@ import org.jspecify.annotations.Nullable;
  * #make(int)} calls {@link System#gc}. The limit is the largest of 16 MiB, a quarter of the maximum heap size, and twice the total that was
  * left after the last such call.
  */
-@NullMarked
 public final class LongChan extends Hchan implements Iterable<Long> {
     /**
      * The buffer's address, 0 for an unbuffered channel. A reachability fence after each access keeps the channel, and so the memory, alive

@@ -4,13 +4,11 @@ package org.gmp4j;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.function.Supplier;
 
 import org.gmp4j.ffi.Shims;
 import org.gmp4j.ffi.gmp.shims_h;
 import org.gmp4j.lock.HeapMutex;
 import org.gmp4j.lock.LockRank;
-import org.gmp4j.sched.Bubble;
 import org.gmp4j.sched.GStack;
 import org.gmp4j.sched.Park;
 import org.gmp4j.stack.Headroom;
@@ -150,15 +148,6 @@ public final class NativeEvent implements AutoCloseable {
         }
     }
 
-    /** Begins a cancellation. It is not a lambda: see HACKING, "Errors that come from anywhere". */
-    private record Begun(WaitCancellation e) implements Supplier<WaitCancellation> {
-        @Override
-        public WaitCancellation get() {
-            e.begin();
-            return e;
-        }
-    }
-
     /** Parks until the event fires, or a limit ends the wait. Returns true when the time was up. */
     private boolean park(GStack st, Limits limits) {
         if (limits == Limits.DEFAULT && !WaitCancellation.byDefault(st)) {
@@ -167,22 +156,8 @@ public final class NativeEvent implements AutoCloseable {
         }
         OfEvent e = new OfEvent(limits);
         try {
-            if (limits.timed() && Bubble.current() != null) {
-                Object _ = Bubble.outside(new Begun(e)); // The limit needs the machine's clock, because the bubble's stands still.
-            } else {
-                e.begin();
-            }
-            e.lock();
-            if (!e.pending()) {
-                e.waits(st.gp());
-                Park.gopark(st, e, null, WaitReason.NATIVE_EVENT, 1);
-                if (!e.woken()) {
-                    return false;
-                }
-            } else {
-                e.unlock();
-            }
-            return e.timeUp();
+            e.beginOutside();
+            return e.park(st);
         } finally { // Runs also if memory has run out.
             e.finish();
         }
@@ -193,28 +168,30 @@ public final class NativeEvent implements AutoCloseable {
      * word by one atomic operation. This object can take it only once it is parked, because the goroutine's M holds the lock until then.
      */
     private final class OfEvent extends WaitCancellation implements Park.Unlock {
-        private final HeapMutex lock = new HeapMutex(LockRank.SEMA);
-
         OfEvent(Limits limits) {
-            super(limits);
+            super(limits, new HeapMutex(LockRank.SEMA));
+        }
+
+        private boolean park(GStack st) {
+            lock();
+            if (!pending()) {
+                waits(st.gp());
+                Park.gopark(st, this, null, WaitReason.NATIVE_EVENT, 1);
+                if (!woken()) {
+                    return false;
+                }
+            } else {
+                unlock();
+            }
+            return timeUp();
         }
 
         /** Writes the parked goroutine to the word, and releases the lock. It runs on g0. */
         @Override
         public boolean unlock(long gp, Object unused) {
             boolean parked = WORD.compareAndSet(addr, NOTHING, gp);
-            lock.unlock();
+            unlock();
             return parked;
-        }
-
-        @Override
-        protected void lock() {
-            lock.lock();
-        }
-
-        @Override
-        protected void unlock() {
-            lock.unlock();
         }
 
         @Override

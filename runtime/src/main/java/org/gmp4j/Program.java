@@ -25,7 +25,6 @@ final class Program {
     private Program() {
     }
 
-    /** Implements {@link Gmp#main}. */
     static void main(Runnable main) {
         Scheduler s;
         try {

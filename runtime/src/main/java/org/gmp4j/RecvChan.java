@@ -3,7 +3,6 @@ package org.gmp4j;
 
 import java.time.Duration;
 
-import org.jspecify.annotations.NullMarked;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -18,7 +17,6 @@ import org.jspecify.annotations.Nullable;
  *
  * @param <T> the type of the elements, which are never {@code null}
  */
-@NullMarked
 public sealed interface RecvChan<T> extends Iterable<T> permits Chan {
     /**
      * Waits for an element and returns it, or returns null when the channel is closed and drained.

@@ -5,8 +5,6 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.Objects;
 
-import org.jspecify.annotations.NullMarked;
-
 /**
  * Work that is deferred to the end of a block. Go's {@code defer} does that for a function, and {@link Go#defer} for a goroutine.
  *
@@ -22,7 +20,6 @@ import org.jspecify.annotations.NullMarked;
  *
  * <p>Threads of any kind may use a scope, one at a time. A scope does not wait by itself, so interrupts and bubbles make no difference.
  */
-@NullMarked
 public final class Scope implements AutoCloseable {
     private final Deque<Runnable> deferred = new ArrayDeque<>();
 

@@ -15,7 +15,6 @@ import org.gmp4j.stack.Headroom;
 import org.gmp4j.struct.FieldHandle;
 import org.gmp4j.timer.RuntimeTimer;
 import org.gmp4j.wait.Limits;
-import org.jspecify.annotations.NullMarked;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -38,7 +37,6 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>{@code Selectgo} implements the wait.
  */
-@NullMarked
 public final class Select {
     /** The result of {@link #run} for the default ({@link #orElse}). */
     public static final int DEFAULT = -1;

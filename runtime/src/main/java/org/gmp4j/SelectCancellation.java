@@ -10,21 +10,8 @@ import org.gmp4j.wait.WaitCancellation;
  * lock of one of the channels, so if it finds the waiter's sudog, the waiter is parked. That sudog is in no queue.
  */
 final class SelectCancellation extends WaitCancellation {
-    private final Hchan first;
-
     SelectCancellation(Hchan first, Limits limits) {
-        super(limits);
-        this.first = first;
-    }
-
-    @Override
-    protected void lock() {
-        first.lock.lock();
-    }
-
-    @Override
-    protected void unlock() {
-        first.lock.unlock();
+        super(limits, first.lock);
     }
 
     @Override

@@ -44,7 +44,6 @@ final class SelectLocks {
         locks = new Hchan[few];
     }
 
-    /** Makes room for {@code n} channels. */
     void grow(int n) {
         locks = Arrays.copyOf(locks, n);
     }

@@ -6,7 +6,6 @@ import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.Supplier;
 
-import org.jspecify.annotations.NullMarked;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -20,7 +19,6 @@ import org.jspecify.annotations.Nullable;
  *
  * @param <R> the type of the value
  */
-@NullMarked
 public final class SelectOne<R> {
     private final Select select = Select.of();
     /** The value of the case that was just chosen. */

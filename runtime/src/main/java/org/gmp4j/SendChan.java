@@ -3,8 +3,6 @@ package org.gmp4j;
 
 import java.time.Duration;
 
-import org.jspecify.annotations.NullMarked;
-
 /**
  * The sending end of a channel, which sends and closes (Go's {@code chan<- T}). Every {@link Chan} is one. It is the type for a parameter
  * of a method that only sends. Thread-safe.
@@ -17,7 +15,6 @@ import org.jspecify.annotations.NullMarked;
  *
  * @param <T> the type of the elements, which are never {@code null}
  */
-@NullMarked
 public sealed interface SendChan<T> extends AutoCloseable permits Chan {
     /**
      * Sends {@code v}, and waits for room in the buffer or for a receiver.

@@ -14,7 +14,6 @@ import java.util.concurrent.TimeoutException;
 import org.gmp4j.sched.Awaited;
 import org.gmp4j.stack.Goexit;
 import org.gmp4j.wait.Limits;
-import org.jspecify.annotations.NullMarked;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -28,7 +27,6 @@ import org.jspecify.annotations.Nullable;
  *
  * @param <T> the type of its result
  */
-@NullMarked
 public final class Task<T> implements Future<T> {
     private final CompletableFuture<T> outcome = new CompletableFuture<>();
     /** This channel is closed when the outcome is set. */
@@ -110,7 +108,7 @@ public final class Task<T> implements Future<T> {
 
     private void closeDoneIf(boolean first) {
         if (first) {
-            done.closeReceiveOnly();
+            done.closeAnyway();
         }
     }
 

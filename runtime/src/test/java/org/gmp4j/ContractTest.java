@@ -69,7 +69,6 @@ class ContractTest {
             Map.entry("DatagramConn#read(ByteBuffer(), int, int)", SEVERAL),
             Map.entry("DatagramConn#read(MemorySegment())", SEVERAL),
             Map.entry("DatagramConn#write(MemorySegment)", SEGMENT),
-            Map.entry("DatagramConn#write(byte(), int, int)", BYTES),
             Map.entry("DatagramConn#write(ByteBuffer(), int, int)", SEVERAL),
             Map.entry("DatagramConn#write(MemorySegment())", SEVERAL),
             Map.entry("Gmp#close", "an interrupt ends it, close(Duration) is its limited form"),

@@ -365,10 +365,7 @@ final class Cancellation extends Child {
         }
     }
 
-    /**
-     * The function of the timer, which cancels with the cause {@code why} if that is not null. It is not a lambda, because the linking of
-     * a lambda, at its first use, could fail for lack of memory.
-     */
+    /** The function of the timer: see {@link #expire}. It is no lambda, because linking may fail for lack of memory. */
     private record Expiry(Cancellation of, @Nullable Throwable why) implements Runnable {
         @Override
         public void run() {

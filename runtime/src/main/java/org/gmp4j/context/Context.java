@@ -3,7 +3,6 @@ package org.gmp4j.context;
 
 import java.time.Duration;
 import java.time.Instant;
-import java.time.temporal.ChronoUnit;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.Objects;
@@ -13,7 +12,6 @@ import org.gmp4j.Cancelable;
 import org.gmp4j.Chan;
 import org.gmp4j.sched.GStack;
 import org.gmp4j.timer.TimeBubble;
-import org.jspecify.annotations.NullMarked;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -37,7 +35,6 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Source: Go's package {@code context}.
  */
-@NullMarked
 public final class Context implements Cancelable, AutoCloseable {
     /** The result of {@link #err} after {@link #cancel}: "context canceled". */
     public static final ContextException CANCELED = new ContextException.Canceled();
@@ -125,14 +122,7 @@ public final class Context implements Cancelable, AutoCloseable {
      */
     public Context withDeadline(Instant at, @Nullable Throwable cause) {
         GStack.checkAll(); // withTimeout says why.
-        Instant now = TimeBubble.instant();
-        Duration left;
-        try {
-            left = Duration.ofNanos(now.until(at, ChronoUnit.NANOS));
-        } catch (ArithmeticException e) {
-            left = Duration.ofNanos(at.isBefore(now) ? Long.MIN_VALUE : Long.MAX_VALUE);
-        }
-        return withDeadline(at, left, cause);
+        return withDeadline(at, TimeBubble.instant().until(at), cause);
     }
 
     @SuppressWarnings("NullAway") // A child has a cancellation.

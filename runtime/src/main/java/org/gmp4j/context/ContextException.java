@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.context;
 
-import org.jspecify.annotations.NullMarked;
-
 /**
  * The reason why a context has ended. It is one of the two objects {@link Context#CANCELED} and {@link Context#DEADLINE_EXCEEDED}. The two
  * objects are shared, so they have no stack trace and no suppressed exceptions. A wait that a context ends throws one of them, on threads
  * of all kinds, whether interrupted or not. In a bubble deadlines go by the bubble's clock.
  */
-@NullMarked
 public abstract sealed class ContextException extends RuntimeException {
     private static final long serialVersionUID = 1;
 

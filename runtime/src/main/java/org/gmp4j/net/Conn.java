@@ -244,12 +244,12 @@ public abstract sealed class Conn implements ByteChannel permits TcpConn, UnixCo
 
     /** Reads into the first {@code n} pieces, which have room. */
     long readSome(MemorySegment[] to, int n) {
-        return fd.read(to, 0, n);
+        return fd.read(to, n);
     }
 
     /** Writes all of the pieces. */
     long writeAll(MemorySegment[] from) {
-        return fd.write(from, 0, from.length);
+        return fd.write(from);
     }
 
     /** Moves the buffers' positions behind the first {@code bytes} bytes. If a buffer is in the array twice, its position moves twice. */
@@ -325,10 +325,7 @@ public abstract sealed class Conn implements ByteChannel permits TcpConn, UnixCo
     int write(ByteBuffer from, Limits limits) throws IOException {
         limits.check();
         long r = fd.write(MemorySegment.ofBuffer(from), limits);
-        int n = (int) IoResult.count(r);
-        if (n > 0) {
-            int _ = from.position(from.position() + n).position();
-        }
+        int _ = from.position(from.position() + (int) IoResult.count(r)).position();
         return (int) written(r, limits);
     }
 
@@ -357,7 +354,7 @@ public abstract sealed class Conn implements ByteChannel permits TcpConn, UnixCo
      */
     public void write(byte[] from, int offset, int length) throws IOException {
         int _ = Objects.checkFromIndexSize(offset, length, from.length);
-        long _ = written(fd.write(MemorySegment.ofArray(from).asSlice(offset, length), Limits.DEFAULT), Limits.DEFAULT);
+        long _ = write(MemorySegment.ofArray(from).asSlice(offset, length));
     }
 
     /**
@@ -411,7 +408,7 @@ public abstract sealed class Conn implements ByteChannel permits TcpConn, UnixCo
         return written(writeAll(from), Limits.DEFAULT);
     }
 
-    private long written(long r, Limits limits) throws IOException {
+    final long written(long r, Limits limits) throws IOException {
         if (IoResult.error(r) != 0) {
             throw failed("write", r, limits);
         }

@@ -33,6 +33,8 @@ public abstract sealed class DatagramConn<A> extends Conn permits UdpConn, Unixg
     /** The number of addresses for which {@link #places} has room. */
     private static final long PLACES = 3;
 
+    /** The peer's address; null for a socket that exchanges datagrams with any. */
+    final @Nullable A remote;
     /** Guards the first two places and {@link #sender}. A reader holds it while it waits for a datagram. */
     private final Mutex reading = new Mutex();
     /** Guards the third place and {@link #receiver}. */
@@ -47,12 +49,10 @@ public abstract sealed class DatagramConn<A> extends Conn permits UdpConn, Unixg
     /** The receiver whose address is in the third place. Guarded by {@link #writing}. */
     private @Nullable A receiver;
 
-    DatagramConn(PollFd fd) {
+    DatagramConn(PollFd fd, @Nullable A remote) {
         super(fd);
+        this.remote = remote;
     }
-
-    /** Returns whether the socket has one peer. */
-    abstract boolean isConnected();
 
     /** Writes an address to a place, or throws an exception if it is not suitable. */
     abstract void encode(long place, A address);
@@ -224,7 +224,7 @@ public abstract sealed class DatagramConn<A> extends Conn permits UdpConn, Unixg
 
     private int writeTo(ByteBuffer from, A to, Limits limits) throws IOException {
         limits.check();
-        if (isConnected()) {
+        if (remote != null) {
             throw new IllegalStateException("use of WriteTo with pre-connected connection");
         }
         Objects.requireNonNull(to, "address");
@@ -247,7 +247,7 @@ public abstract sealed class DatagramConn<A> extends Conn permits UdpConn, Unixg
                 r = fd.sendTo(MemorySegment.ofBuffer(from), at, waitsForReceiver(), limits);
             }
         }
-        return (int) sent(r, from, limits);
+        return sent(r, from, limits);
     }
 
     /**
@@ -265,7 +265,7 @@ public abstract sealed class DatagramConn<A> extends Conn permits UdpConn, Unixg
     @Override
     int write(ByteBuffer from, Limits limits) throws IOException {
         limits.check();
-        return (int) sent(fd.sendTo(MemorySegment.ofBuffer(from), 0, true, limits), from, limits);
+        return sent(fd.sendTo(MemorySegment.ofBuffer(from), 0, true, limits), from, limits);
     }
 
     /**
@@ -277,13 +277,7 @@ public abstract sealed class DatagramConn<A> extends Conn permits UdpConn, Unixg
      */
     @Override
     public long write(MemorySegment from) throws IOException {
-        return sent(fd.sendTo(from, 0, true, Limits.DEFAULT), null, Limits.DEFAULT);
-    }
-
-    @Override
-    public void write(byte[] from, int offset, int length) throws IOException {
-        int _ = Objects.checkFromIndexSize(offset, length, from.length);
-        long _ = write(MemorySegment.ofArray(from).asSlice(offset, length));
+        return written(fd.sendTo(from, 0, true, Limits.DEFAULT), Limits.DEFAULT);
     }
 
     /**
@@ -337,12 +331,12 @@ public abstract sealed class DatagramConn<A> extends Conn permits UdpConn, Unixg
 
     @Override
     final long readSome(MemorySegment[] to, int n) {
-        return fd.receive(to, 0, n);
+        return fd.receive(to, n);
     }
 
     @Override
     final long writeAll(MemorySegment[] from) {
-        return from.length == 0 ? super.writeAll(from) : fd.send(from, 0, from.length);
+        return from.length == 0 ? super.writeAll(from) : fd.send(from);
     }
 
     private static void checkPieces(int pieces) {
@@ -351,14 +345,9 @@ public abstract sealed class DatagramConn<A> extends Conn permits UdpConn, Unixg
         }
     }
 
-    private long sent(long r, @Nullable ByteBuffer from, Limits limits) throws IOException {
-        if (IoResult.error(r) != 0) {
-            throw failed("write", r, limits);
-        }
-        long n = IoResult.count(r);
-        if (from != null) {
-            int _ = from.position(from.position() + (int) n).position();
-        }
+    private int sent(long r, ByteBuffer from, Limits limits) throws IOException {
+        int n = (int) written(r, limits);
+        int _ = from.position(from.position() + n).position();
         return n;
     }
 }

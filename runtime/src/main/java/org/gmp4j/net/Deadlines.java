@@ -3,7 +3,6 @@ package org.gmp4j.net;
 
 import java.time.Duration;
 import java.time.Instant;
-import java.time.temporal.ChronoUnit;
 
 import org.gmp4j.netpoll.PollFd;
 import org.gmp4j.timer.RuntimeTimer;
@@ -17,15 +16,7 @@ final class Deadlines {
 
     /** Returns the nanoseconds until {@code at}: 0 or less if it has passed, {@link PollFd#NO_LIMIT} for null. */
     static long left(@Nullable Instant at) {
-        if (at == null) {
-            return PollFd.NO_LIMIT;
-        }
-        Instant now = TimeBubble.instant();
-        try {
-            return now.until(at, ChronoUnit.NANOS);
-        } catch (ArithmeticException e) {
-            return at.isBefore(now) ? Long.MIN_VALUE : PollFd.NO_LIMIT;
-        }
+        return at == null ? PollFd.NO_LIMIT : RuntimeTimer.nanos(TimeBubble.instant().until(at));
     }
 
     /** Returns the nanoseconds of {@code d}: 0 or less if it is not positive, {@link PollFd#NO_LIMIT} for null. */

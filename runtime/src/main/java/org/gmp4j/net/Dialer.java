@@ -257,8 +257,7 @@ public final class Dialer {
     private TcpConn dial(Context ctx, InetSocketAddress to, long end) throws IOException {
         Objects.requireNonNull(to.getAddress(), () -> "unresolved address " + to);
         String what = "tcp " + Addresses.text(to);
-        Errors.load();
-        GStack.checkAll(); // The stack must have room to close the descriptor.
+        Errors.prepare();
         int d = -1;
         PollFd fd = null;
         TcpConn c = null;
@@ -339,8 +338,7 @@ public final class Dialer {
         Context ctx = Context.background();
         InetSocketAddress to = new InetSocketAddress(addresses(hp, end(ctx), ctx, "udp " + address)[0], hp.port());
         String what = "udp " + Addresses.text(to);
-        Errors.load();
-        GStack.checkAll();
+        Errors.prepare();
         int d = -1;
         UdpConn c = null;
         try {
@@ -390,8 +388,7 @@ public final class Dialer {
 
     private static <C extends Conn> C dialUnix(String what, IntSupplier socket, String path, IntFunction<C> conn)
             throws IOException {
-        Errors.load();
-        GStack.checkAll();
+        Errors.prepare();
         int d = -1;
         C c = null;
         try {

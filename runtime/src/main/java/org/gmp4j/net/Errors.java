@@ -14,6 +14,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.gmp4j.ffi.Errno;
 import org.gmp4j.ffi.NativeException;
 import org.gmp4j.netpoll.IoResult;
+import org.gmp4j.sched.GStack;
 import org.gmp4j.wait.Limits;
 
 /** Makes the exceptions of this package. They name the operation, its object and the error, as Go's {@code net.OpError} does. */
@@ -24,9 +25,10 @@ final class Errors {
     }
 
     /**
-     * Loads the classes that an error needs, before the first socket. A class whose initialisation fails for lack of memory fails for ever.
+     * Called before a socket is made. Checks that the stack has room to close it. Loads the classes that an error needs, because a class
+     * whose initialisation fails for lack of memory fails for ever.
      */
-    static void load() {
+    static void prepare() {
         if (!LOADED.get()) {
             for (int e : new int[] {IoResult.CLOSED, IoResult.TIMED_OUT, IoResult.INTERRUPTED, Errno.EMFILE, Errno.EPIPE}) {
                 for (String op : new String[] {"read", "dial", "listen"}) {
@@ -35,6 +37,7 @@ final class Errors {
             }
             LOADED.set(true);
         }
+        GStack.checkAll();
     }
 
     /**

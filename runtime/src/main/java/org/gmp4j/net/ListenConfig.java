@@ -13,7 +13,6 @@ import org.gmp4j.ffi.SocketOptions;
 import org.gmp4j.ffi.Sockets;
 import org.gmp4j.ffi.UnixSockets;
 import org.gmp4j.netpoll.PollFd;
-import org.gmp4j.sched.GStack;
 import org.jspecify.annotations.Nullable;
 
 /** The settings of listeners ({@code net.ListenConfig}), for any number of listeners. Not thread-safe while it is set up. */
@@ -105,8 +104,7 @@ public final class ListenConfig {
      * @throws IOException as {@link #listen(String)}
      */
     public TcpListener listen(InetSocketAddress address) throws IOException {
-        Errors.load();
-        GStack.checkAll(); // The stack must have room to close the descriptor.
+        Errors.prepare();
         int d = -1;
         TcpListener l = null;
         try {
@@ -133,8 +131,7 @@ public final class ListenConfig {
      * @throws IllegalArgumentException when the path is empty, too long, or has a NUL
      */
     public UnixListener listenUnix(String path) throws IOException {
-        Errors.load();
-        GStack.checkAll(); // The stack must have room to close the descriptor.
+        Errors.prepare();
         int d = -1;
         boolean bound = false;
         UnixListener l = null;
@@ -166,8 +163,7 @@ public final class ListenConfig {
      * @throws IllegalArgumentException when the path is empty, too long, or has a NUL
      */
     public UnixgramConn listenUnixgram(String path) throws IOException {
-        Errors.load();
-        GStack.checkAll(); // The stack must have room to close the descriptor.
+        Errors.prepare();
         int d = -1;
         boolean bound = false;
         UnixgramConn c = null;
@@ -198,8 +194,7 @@ public final class ListenConfig {
      */
     public UdpConn listenPacket(String address) throws IOException {
         InetSocketAddress local = Addresses.local(address);
-        Errors.load();
-        GStack.checkAll(); // The stack must have room to close the descriptor.
+        Errors.prepare();
         int d = -1;
         UdpConn c = null;
         try {

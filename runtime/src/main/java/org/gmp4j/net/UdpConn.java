@@ -15,13 +15,11 @@ import org.jspecify.annotations.Nullable;
  */
 public final class UdpConn extends DatagramConn<InetSocketAddress> {
     private final InetSocketAddress local;
-    private final @Nullable InetSocketAddress remote;
     private final boolean ipv6;
 
     UdpConn(PollFd fd, InetSocketAddress local, @Nullable InetSocketAddress remote, boolean ipv6) {
-        super(fd);
+        super(fd, remote);
         this.local = local;
-        this.remote = remote;
         this.ipv6 = ipv6;
     }
 
@@ -70,11 +68,6 @@ public final class UdpConn extends DatagramConn<InetSocketAddress> {
      */
     public @Nullable InetSocketAddress remoteAddr() {
         return remote;
-    }
-
-    @Override
-    boolean isConnected() {
-        return remote != null;
     }
 
     @Override

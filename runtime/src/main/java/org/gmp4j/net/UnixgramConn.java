@@ -15,14 +15,12 @@ import org.jspecify.annotations.Nullable;
  */
 public final class UnixgramConn extends DatagramConn<String> {
     private final @Nullable String local;
-    private final @Nullable String remote;
     /** The file; null for a socket without a name. */
     private final @Nullable UnixFile file;
 
     UnixgramConn(PollFd fd, @Nullable String local, @Nullable String remote) {
-        super(fd);
+        super(fd, remote);
         this.local = local;
-        this.remote = remote;
         file = local == null ? null : new UnixFile(local);
     }
 
@@ -69,11 +67,6 @@ public final class UnixgramConn extends DatagramConn<String> {
      */
     public @Nullable String remoteAddr() {
         return remote;
-    }
-
-    @Override
-    boolean isConnected() {
-        return remote != null;
     }
 
     @Override

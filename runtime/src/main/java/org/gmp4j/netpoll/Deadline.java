@@ -28,7 +28,7 @@ final class Deadline extends RuntimeTimer {
                 disarm();
                 fd.setExpired(write, true);
                 waiter = fd.unblockLocked(write); // A close stops this timer under the lock, so the registrations still exist.
-                of = fd.unblocked();
+                of = fd.unblocked;
             } else if (when != 0) {
                 arm();
             }
@@ -59,15 +59,5 @@ final class Deadline extends RuntimeTimer {
     void stopLocked() {
         when = 0;
         disarm();
-    }
-
-    @Override
-    public boolean stop() {
-        throw new UnsupportedOperationException();
-    }
-
-    @Override
-    public boolean reset(long nanos) {
-        throw new UnsupportedOperationException();
     }
 }

@@ -141,7 +141,7 @@ final class FdMutex {
                 return 0;
             }
             Sema.OfSema e = new Sema.OfSema(units, limits.left());
-            limits.begin(e);
+            e.beginOutside();
             try {
                 counted = !units.acquire(false, WaitReason.FD_SEMACQUIRE, e);
             } finally {

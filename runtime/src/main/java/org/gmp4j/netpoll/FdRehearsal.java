@@ -84,12 +84,12 @@ final class FdRehearsal {
             long _ = fd.read(off, Limits.within(Duration.ofNanos(1)));
             boolean _ = fd.setDeadline(0, true, true) && fd.setDeadline(PollFd.NO_LIMIT, true, true);
             var _ = fd.write(off, Limits.DEFAULT) + fd.write(heap, Limits.DEFAULT); // Fails, because an eventfd is not a socket.
-            var _ = fd.write(new MemorySegment[] {off, off}, 0, 2) + fd.write(new MemorySegment[] {off, heap}, 0, 2);
+            var _ = fd.write(new MemorySegment[] {off, off}) + fd.write(new MemorySegment[] {off, heap});
             PollFd.Use add = new Add();
             boolean _ = fd.use(add);
-            var _ = fd.read(new MemorySegment[] {off, off}, 0, 2);
+            var _ = fd.read(new MemorySegment[] {off, off}, 2);
             boolean _ = fd.use(add);
-            var _ = fd.read(new MemorySegment[] {off, heap}, 0, 2);
+            var _ = fd.read(new MemorySegment[] {off, heap}, 2);
             var _ = fd.accept(Limits.DEFAULT);
         } finally {
             boolean _ = fd.close();

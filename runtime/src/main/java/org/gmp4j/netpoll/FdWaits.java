@@ -46,8 +46,8 @@ abstract class FdWaits {
     /** The deadline of reads; null until it is first set. Guarded by the lock, like the deadline of writes. */
     private @Nullable Deadline readDeadline;
     private @Nullable Deadline writeDeadline;
-    /** The registration of the waiter that {@link #unblockLocked} returned last. Guarded by the lock. */
-    private @Nullable Registration unblocked;
+    /** The registration that can wake the waiter that {@link #unblockLocked} returned last. Guarded by the lock. */
+    @Nullable Registration unblocked;
 
     FdWaits(int fd, boolean shortIsEmpty) {
         this.fd = fd;
@@ -152,7 +152,7 @@ abstract class FdWaits {
             return IoResult.TIMED_OUT;
         }
         EarlyEnd end = new EarlyEnd(limits.left(), write);
-        limits.begin(end);
+        end.beginOutside();
         try {
             end.start();
             int e = await(st, write);
@@ -171,7 +171,7 @@ abstract class FdWaits {
         private @Nullable Registration of;
 
         EarlyEnd(Limits limits, boolean write) {
-            super(limits);
+            super(limits, lock);
             this.write = write;
         }
 
@@ -196,16 +196,6 @@ abstract class FdWaits {
             lock.lock();
             boolean _ = wokenLocked();
             flags &= ~bit();
-            lock.unlock();
-        }
-
-        @Override
-        protected void lock() {
-            lock.lock();
-        }
-
-        @Override
-        protected void unlock() {
             lock.unlock();
         }
 
@@ -374,11 +364,6 @@ abstract class FdWaits {
             }
         }
         return 0;
-    }
-
-    /** Returns the registration that can wake the waiter that {@link #unblockLocked} returned. Called under the lock. */
-    final @Nullable Registration unblocked() {
-        return unblocked;
     }
 
     // The end

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.netpoll;
 
-import java.util.function.Supplier;
-
-import org.gmp4j.sched.Bubble;
 import org.gmp4j.wait.Limits;
 import org.gmp4j.wait.WaitCancellation;
 
@@ -40,29 +37,8 @@ final class OpLimits {
                 : limits;
     }
 
-    /**
-     * Begins {@code e}, which was made with {@link #left}. In a bubble its timer goes by the machine's clock, because the bubble's clock
-     * does not advance while a goroutine waits in a poller.
-     */
-    void begin(WaitCancellation e) {
-        if (limits.timed() && Bubble.current() != null) {
-            Object _ = Bubble.outside(new Begun(e));
-        } else {
-            e.begin();
-        }
-    }
-
     /** Returns the error of a wait that {@code e} has ended. */
     static int error(WaitCancellation e) {
         return e.byTime() ? IoResult.TIMED_OUT : e.byContext() ? IoResult.CANCELED : IoResult.INTERRUPTED;
-    }
-
-    /** Begins a {@link WaitCancellation}. It is not a lambda, because the class of a lambda might be made when there is no memory. */
-    private record Begun(WaitCancellation e) implements Supplier<WaitCancellation> {
-        @Override
-        public WaitCancellation get() {
-            e.begin();
-            return e;
-        }
     }
 }

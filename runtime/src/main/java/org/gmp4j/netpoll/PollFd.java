@@ -55,15 +55,21 @@ public final class PollFd extends FdWaits {
 
     /** Reads once. The count is 0 at the end of a stream, or if {@code to} has no bytes. */
     public long read(MemorySegment to, Limits limits) {
-        return read(to, limits, false);
+        return read(to, false, 0, limits);
     }
 
     /** Receives a datagram. */
     public long receive(MemorySegment to, Limits limits) {
-        return read(to, limits, true);
+        return read(to, true, 0, limits);
     }
 
-    private long read(MemorySegment to, Limits limits, boolean datagram) {
+    /** Receives a datagram and its sender's address: see {@link SocketIo#receiveFrom}. */
+    public long receiveFrom(MemorySegment to, long address, Limits limits) {
+        return read(to, true, address, limits);
+    }
+
+    /** Reads, or receives a datagram, with its sender's address if {@code address} is not 0. */
+    private long read(MemorySegment to, boolean datagram, long address, Limits limits) {
         OpLimits l = OpLimits.of(limits);
         int refused = begin(false, l);
         if (refused != 0) {
@@ -72,7 +78,8 @@ public final class PollFd extends FdWaits {
         try {
             int e = prepare(false, l);
             while (e == 0) {
-                long n = datagram ? SocketIo.receiveDatagram(fd, to) : SocketIo.read(fd, to);
+                long n = !datagram ? SocketIo.read(fd, to)
+                        : address == 0 ? SocketIo.receiveDatagram(fd, to) : SocketIo.receiveFrom(fd, to, address);
                 if (n >= 0) {
                     return taken(n, to.byteSize());
                 }
@@ -84,17 +91,20 @@ public final class PollFd extends FdWaits {
         }
     }
 
-    /** Reads once into {@code n} pieces. The count is 0 at the end of a stream, or if the pieces have no bytes. */
-    public long read(MemorySegment[] to, int first, int n) {
-        return read(to, first, Math.min(SocketIo.PIECES, n), false);
+    /**
+     * Reads once into the first {@code n} pieces, at most {@link SocketIo#PIECES}. The count is 0 at the end of a stream, or if the pieces
+     * have no bytes.
+     */
+    public long read(MemorySegment[] to, int n) {
+        return read(to, n, false);
     }
 
-    /** Receives a datagram into {@code n} pieces, at most {@link SocketIo#PIECES}. */
-    public long receive(MemorySegment[] to, int first, int n) {
-        return read(to, first, n, true);
+    /** Receives a datagram into the first {@code n} pieces, at most {@link SocketIo#PIECES}. */
+    public long receive(MemorySegment[] to, int n) {
+        return read(to, n, true);
     }
 
-    private long read(MemorySegment[] to, int first, int n, boolean datagram) {
+    private long read(MemorySegment[] to, int n, boolean datagram) {
         int refused = begin(false, OpLimits.PLAIN);
         if (refused != 0) {
             return IoResult.of(0, refused);
@@ -102,33 +112,11 @@ public final class PollFd extends FdWaits {
         try {
             int e = prepare(false, OpLimits.PLAIN);
             while (e == 0) {
-                long got = datagram ? SocketIo.receiveDatagram(fd, to, first, n) : SocketIo.read(fd, to, first, n);
+                long got = datagram ? SocketIo.receiveDatagram(fd, to, 0, n) : SocketIo.read(fd, to, 0, n);
                 if (got >= 0) {
                     return IoResult.of(got, 0);
                 }
                 e = failed((int) -got, false, OpLimits.PLAIN);
-            }
-            return IoResult.of(0, e);
-        } finally {
-            unlock(false);
-        }
-    }
-
-    /** Receives a datagram and its sender's address: see {@link SocketIo#receiveFrom}. */
-    public long receiveFrom(MemorySegment to, long address, Limits limits) {
-        OpLimits l = OpLimits.of(limits);
-        int refused = begin(false, l);
-        if (refused != 0) {
-            return IoResult.of(0, refused);
-        }
-        try {
-            int e = prepare(false, l);
-            while (e == 0) {
-                long n = SocketIo.receiveFrom(fd, to, address);
-                if (n >= 0) {
-                    return IoResult.of(n, 0);
-                }
-                e = failed((int) -n, false, l);
             }
             return IoResult.of(0, e);
         } finally {
@@ -165,31 +153,31 @@ public final class PollFd extends FdWaits {
         return IoResult.of(done, e);
     }
 
-    /** Writes all bytes of {@code n} pieces, several pieces in a system call. The count is less if the write ends early. */
-    public long write(MemorySegment[] from, int first, int n) {
+    /** Writes all bytes of the pieces, several pieces in a system call. The count is less if the write ends early. */
+    public long write(MemorySegment[] from) {
         int refused = begin(true, OpLimits.PLAIN);
         if (refused != 0) {
             return IoResult.of(0, refused);
         }
         try {
-            return writeLocked(from, first, first + n);
+            return writeLocked(from);
         } finally {
             unlock(true);
         }
     }
 
-    private long writeLocked(MemorySegment[] from, int first, int end) {
+    private long writeLocked(MemorySegment[] from) {
         long done = 0;
         int e = prepare(true, OpLimits.PLAIN);
-        int i = first;
-        while (e == 0 && i < end) {
-            long n = SocketIo.send(fd, from, i, Math.min(SocketIo.PIECES, end - i));
+        int i = 0;
+        while (e == 0 && i < from.length) {
+            long n = SocketIo.send(fd, from, i, Math.min(SocketIo.PIECES, from.length - i));
             if (n < 0) {
                 e = failed((int) -n, true, OpLimits.PLAIN);
                 continue;
             }
             done += n;
-            for (; i < end && n >= from[i].byteSize(); i++) {
+            for (; i < from.length && n >= from[i].byteSize(); i++) {
                 n -= from[i].byteSize();
             }
             if (n > 0) { // The rest of a piece is written alone, because the piece is large or the socket is full.
@@ -229,8 +217,8 @@ public final class PollFd extends FdWaits {
         }
     }
 
-    /** Sends to the peer a datagram made of {@code n} pieces, at most {@link SocketIo#PIECES}. Waits for room in the socket. */
-    public long send(MemorySegment[] from, int first, int n) {
+    /** Sends to the peer a datagram made of the pieces, at most {@link SocketIo#PIECES}. Waits for room in the socket. */
+    public long send(MemorySegment[] from) {
         int refused = begin(true, OpLimits.PLAIN);
         if (refused != 0) {
             return IoResult.of(0, refused);
@@ -238,7 +226,7 @@ public final class PollFd extends FdWaits {
         try {
             int e = prepare(true, OpLimits.PLAIN);
             while (e == 0) {
-                long sent = SocketIo.sendDatagram(fd, from, first, n);
+                long sent = SocketIo.sendDatagram(fd, from, 0, from.length);
                 if (sent >= 0) {
                     return IoResult.of(sent, 0);
                 }

@@ -11,7 +11,6 @@ import org.gmp4j.struct.WaitReason;
 import org.gmp4j.wait.Limits;
 import org.gmp4j.wait.NotifyList;
 import org.gmp4j.wait.WaitCancellation;
-import org.jspecify.annotations.NullMarked;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -30,7 +29,6 @@ import org.jspecify.annotations.Nullable;
  *
  * Source: Go's {@code sync.Cond}.
  */
-@NullMarked
 public final class Cond {
     private final Mutex mutex;
     private final NotifyList waiters = new NotifyList();

@@ -10,7 +10,6 @@ import org.gmp4j.Cancelable;
 import org.gmp4j.Go;
 import org.gmp4j.context.Context;
 import org.gmp4j.wait.Limits;
-import org.jspecify.annotations.NullMarked;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -18,7 +17,6 @@ import org.jspecify.annotations.Nullable;
  * failure the other goroutines run to their end. Interrupts and bubbles affect waits as in a {@link WaitGroup}. Thread-safe. Only
  * goroutines may call {@link #go}, unless {@link #on} made the group. Source: Go's {@code golang.org/x/sync/errgroup}.
  */
-@NullMarked
 public final class ErrGroup {
     /** The work of a goroutine, which may fail with any exception. */
     @FunctionalInterface
@@ -184,9 +182,7 @@ public final class ErrGroup {
         }
     }
 
-    /**
-     * The work of a goroutine of the group. It is not a lambda, because linking may fail: see HACKING, on errors that come from anywhere.
-     */
+    /** The work of a goroutine of the group. It is no lambda, because linking may fail: see HACKING, on errors that come from anywhere. */
     private record Work(ErrGroup of, Body f) implements Runnable {
         @Override
         public void run() {

@@ -18,7 +18,6 @@ import org.gmp4j.struct.WaitReason;
 import org.gmp4j.wait.Limits;
 import org.gmp4j.wait.Sema;
 import org.gmp4j.wait.Waiting;
-import org.jspecify.annotations.NullMarked;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -39,7 +38,6 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Source: Go's {@code sync.Mutex}.
  */
-@NullMarked
 public final class Mutex {
     // The state has three bits and the number of waiters. 0 means free and without waiters. Each step checks that it is allowed before it
     // changes the state. Rejected: an unlock that subtracts before it checks, as Go's does. Such an unlock is no faster. Other threads see

@@ -5,14 +5,12 @@ import java.time.Duration;
 import java.util.Objects;
 
 import org.gmp4j.Cancelable;
-import org.jspecify.annotations.NullMarked;
 
 /**
  * Runs one function once. Thread-safe. Goroutines, virtual threads and platform threads may use it. A wait for the run is like a wait for a
  * {@link Mutex}: an interrupt does not end it, and the clock of a bubble does not move on during it. The run happens before the return of
  * every {@link #run}. Source: Go's {@code sync.Once}.
  */
-@NullMarked
 public final class Once {
     /** Written after the run, with the mutex held. */
     private volatile boolean done;

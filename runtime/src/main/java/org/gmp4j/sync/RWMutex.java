@@ -18,7 +18,6 @@ import org.gmp4j.wait.Limits;
 import org.gmp4j.wait.NotifyList;
 import org.gmp4j.wait.Sema;
 import org.gmp4j.wait.Waiting;
-import org.jspecify.annotations.NullMarked;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -40,7 +39,6 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Source: Go's {@code sync.RWMutex}.
  */
-@NullMarked
 public final class RWMutex {
     /** The sign bit: there is a writer, and new readers wait. The writer has the lock when no reader is departing. */
     private static final long WRITER = 1L << 63;

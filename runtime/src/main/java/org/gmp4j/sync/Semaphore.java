@@ -15,7 +15,6 @@ import org.gmp4j.struct.WaitReason;
 import org.gmp4j.wait.Limits;
 import org.gmp4j.wait.WaitCancellation;
 import org.gmp4j.wait.Waiting;
-import org.jspecify.annotations.NullMarked;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -26,7 +25,6 @@ import org.jspecify.annotations.Nullable;
  * {@link #release} happen before the return of every {@link #acquire} that takes its units later. Source: Go's
  * {@code golang.org/x/sync/semaphore}.
  */
-@NullMarked
 public final class Semaphore {
     private final HeapMutex lock = new HeapMutex(LockRank.SEMA);
     /** The waiters, each with its weight. The lock guards them and {@code held}. */
@@ -182,19 +180,9 @@ public final class Semaphore {
         private long first;
 
         GivingUp(Semaphore of, WaitQ q, Limits limits) {
-            super(limits);
+            super(limits, of.lock);
             this.of = of;
             this.q = q;
-        }
-
-        @Override
-        protected void lock() {
-            of.lock.lock();
-        }
-
-        @Override
-        protected void unlock() {
-            of.lock.unlock();
         }
 
         @Override
@@ -207,9 +195,10 @@ public final class Semaphore {
         }
 
         @Override
-        protected void removed() {
+        protected void ready(long waiter) {
             wakeAll(first);
             Reference.reachabilityFence(of); // See Hchan.wake.
+            super.ready(waiter);
         }
     }
 

@@ -19,7 +19,6 @@ import org.gmp4j.struct.WaitReason;
 import org.gmp4j.wait.Limits;
 import org.gmp4j.wait.Sema;
 import org.gmp4j.wait.WaitCancellation;
-import org.jspecify.annotations.NullMarked;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -36,7 +35,6 @@ import org.jspecify.annotations.Nullable;
  * there are waiters has to clear the state and to release the waiters. Until then no other call may change the state. An add that would
  * change it is detected as misuse. Source: Go's {@code sync.WaitGroup}.
  */
-@NullMarked
 public final class WaitGroup {
     private static final VarHandle STATE = FieldHandle.of(MethodHandles.lookup(), WaitGroup.class, "state", long.class);
 

@@ -8,14 +8,12 @@ import org.gmp4j.Chan;
 import org.gmp4j.sched.GStack;
 import org.gmp4j.timer.RuntimeTimer;
 import org.gmp4j.timer.TickTimer;
-import org.jspecify.annotations.NullMarked;
 
 /**
  * A timer that fires repeatedly: see {@link Time#newTicker}. Thread-safe. Any thread may call all methods, and none waits, so interrupts
  * have no effect on them. A ticker made in a bubble goes by the bubble's clock, and only the bubble's goroutines may use it. Source: Go's
  * {@code time.Ticker}.
  */
-@NullMarked
 public final class Ticker implements AutoCloseable {
     private final TickTimer t;
     private final Chan<Instant> c;

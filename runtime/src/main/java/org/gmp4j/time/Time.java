@@ -9,7 +9,6 @@ import org.gmp4j.Chan;
 import org.gmp4j.timer.FuncTimer;
 import org.gmp4j.timer.RuntimeTimer;
 import org.gmp4j.timer.TickTimer;
-import org.jspecify.annotations.NullMarked;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -30,7 +29,6 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Source: Go's package {@code time}, as of Go 1.23.
  */
-@NullMarked
 public final class Time {
     private Time() {
     }

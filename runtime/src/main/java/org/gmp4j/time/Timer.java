@@ -7,7 +7,6 @@ import java.time.Instant;
 import org.gmp4j.Chan;
 import org.gmp4j.sched.GStack;
 import org.gmp4j.timer.RuntimeTimer;
-import org.jspecify.annotations.NullMarked;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -15,7 +14,6 @@ import org.jspecify.annotations.Nullable;
  * waits, so interrupts have no effect on them. A timer made in a bubble goes by the bubble's clock, and only the bubble's goroutines may
  * use it. Source: Go's {@code time.Timer}.
  */
-@NullMarked
 public final class Timer implements AutoCloseable {
     private final RuntimeTimer t;
     private final @Nullable Chan<Instant> c;

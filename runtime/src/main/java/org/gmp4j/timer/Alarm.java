@@ -79,23 +79,18 @@ final class Alarm {
      * off the heap.
      */
     @Nullable RuntimeTimer take() {
-        return change(null) ? timer : null;
+        return move(null) ? timer : null;
     }
 
     /**
-     * Makes a LIVE alarm LIVE in another heap, and a ZOMBIE GONE. Returns whether it is LIVE. Called under the lock of the other heap, by
-     * the thread that moves the entry.
+     * Makes a LIVE alarm LIVE in another heap, or GONE if {@code to} is null, and a ZOMBIE GONE. Returns whether it was LIVE. Called
+     * under the lock of {@code to}, by the only thread that moves or removes the entry.
      */
-    boolean move(TimerHeap to) {
-        return change(to);
-    }
-
-    /** Gives a LIVE alarm another state, and makes a ZOMBIE GONE. Returns whether it was LIVE. No other thread removes the entry. */
-    private boolean change(@Nullable Object next) {
+    boolean move(@Nullable TimerHeap to) {
         for (;;) {
             Object s = state;
             boolean live = s instanceof TimerHeap;
-            if (STATE.compareAndSet(this, s, live ? next : null)) { // If this fails, the timer has made it a zombie, or has revived it.
+            if (STATE.compareAndSet(this, s, live ? (Object) to : null)) { // Else the timer has made it a zombie, or has revived it.
                 return live;
             }
         }

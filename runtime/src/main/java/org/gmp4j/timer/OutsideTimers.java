@@ -103,8 +103,8 @@ final class OutsideTimers {
     }
 
     /**
-     * The task of the thread. It also returns whether alarms are set. It is not a lambda, because a lambda whose linking fails once, for
-     * lack of memory, fails for ever, and no later call could make the thread.
+     * The task of the thread. It also returns whether alarms are set. It is no lambda: if the linking of a lambda once fails for lack of
+     * memory, it fails for ever.
      */
     private record Serving(OutsideTimers of) implements Runnable, BooleanSupplier {
         @Override

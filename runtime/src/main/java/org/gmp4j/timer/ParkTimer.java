@@ -71,11 +71,6 @@ final class ParkTimer extends RuntimeTimer implements Timeout {
         }
     }
 
-    @Override
-    public boolean reset(long nanos) {
-        throw new UnsupportedOperationException();
-    }
-
     /** Stops the timer. Called on the M that is about to run the goroutine. */
     @Override
     public boolean cancel(boolean mayInterruptIfRunning) {

@@ -142,6 +142,11 @@ public abstract class RuntimeTimer {
         return pending;
     }
 
-    /** Sets the timer to fire {@code nanos} from now. Returns whether it was pending. The caller is inside {@code GStack.enter}. */
-    public abstract boolean reset(long nanos);
+    /**
+     * Sets the timer to fire {@code nanos} from now. Returns whether it was pending. The caller is inside {@code GStack.enter}. Timers
+     * that users cannot set do not override this.
+     */
+    public boolean reset(long nanos) {
+        throw new UnsupportedOperationException();
+    }
 }

@@ -7,34 +7,25 @@ package org.gmp4j.wait;
  * the {@link Operations} here.
  */
 public final class DoneChans {
-    /**
-     * The operations on such channels. {@code Chan} implements them.
-     *
-     * @param <C> {@code Chan<Void>}
-     */
-    public interface Operations<C> {
+    /** The operations on such channels. {@code Chan} implements them. */
+    public interface Operations {
         /** Reserves a channel: see {@link DoneChans#keep}. */
-        void keep(C c);
+        void keep(Object c);
 
         /** Closes a reserved channel: see {@link DoneChans#close}. */
-        void close(C c);
+        void close(Object c);
     }
 
     /** Written once, before there is a channel. */
     @SuppressWarnings("NullAway.Init")
-    private static volatile Operations<?> operations;
+    private static volatile Operations operations;
 
     private DoneChans() {
     }
 
     /** Sets the operations. Called when {@code Chan} is initialised. */
-    public static void setOperations(Operations<?> o) {
+    public static void setOperations(Operations o) {
         operations = o;
-    }
-
-    @SuppressWarnings("unchecked")
-    private static <C> Operations<C> operations() {
-        return (Operations<C>) operations;
     }
 
     /**
@@ -46,16 +37,12 @@ public final class DoneChans {
      * @return {@code c}
      */
     public static <C> C keep(C c) {
-        DoneChans.<C>operations().keep(c);
+        operations.keep(c);
         return c;
     }
 
-    /**
-     * Closes a reserved channel.
-     *
-     * @param <C> {@code Chan<Void>}
-     */
-    public static <C> void close(C c) {
-        DoneChans.<C>operations().close(c);
+    /** Closes a reserved channel. */
+    public static void close(Object c) {
+        operations.close(c);
     }
 }

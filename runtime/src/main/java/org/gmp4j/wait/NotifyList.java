@@ -8,7 +8,6 @@ import java.lang.ref.Reference;
 import org.gmp4j.lock.HeapMutex;
 import org.gmp4j.lock.LockRank;
 import org.gmp4j.sched.GStack;
-import org.gmp4j.sched.Park;
 import org.gmp4j.struct.FieldHandle;
 import org.gmp4j.struct.Sudog;
 import org.gmp4j.struct.WaitReason;
@@ -25,14 +24,6 @@ import org.jspecify.annotations.Nullable;
 public final class NotifyList {
     private static final VarHandle WAIT = FieldHandle.of(MethodHandles.lookup(), NotifyList.class, "wait", int.class);
     private static final VarHandle NOTIFY = FieldHandle.of(MethodHandles.lookup(), NotifyList.class, "notify", int.class);
-
-    private static final Park.Unlock UNLOCK = new Park.Unlock() {
-        @Override
-        public boolean unlock(long gp, Object lock) {
-            ((HeapMutex) lock).unlock();
-            return true;
-        }
-    };
 
     private final HeapMutex lock = new HeapMutex(LockRank.SEMA);
     /** The next ticket to be drawn. Written by any waiter, by addition. */
@@ -129,11 +120,6 @@ public final class NotifyList {
         }
     }
 
-    /** Waits until the ticket is called. Called inside {@link GStack#enter}. */
-    public void await(int ticket) {
-        boolean _ = await(ticket, null, WaitReason.COND_WAIT);
-    }
-
     /**
      * Waits until the ticket is called, or {@code e} ends the wait. Called inside {@link GStack#enter}.
      *
@@ -170,7 +156,7 @@ public final class NotifyList {
         if (e != null) {
             e.waits(sg);
         }
-        Waiting.park(st, sg, UNLOCK, lock, reason);
+        Waiting.park(st, sg, Waiting.UNLOCK, lock, reason);
         boolean ended = e != null && e.woken();
         Waiting.release(st, sg);
         return !ended;
@@ -184,18 +170,8 @@ public final class NotifyList {
 
         /** Makes an object for a wait in {@code list}. */
         public OfTicket(NotifyList list, Limits limits) {
-            super(limits);
+            super(limits, list.lock);
             this.list = list;
-        }
-
-        @Override
-        protected void lock() {
-            list.lock.lock();
-        }
-
-        @Override
-        protected void unlock() {
-            list.lock.unlock();
         }
 
         @Override

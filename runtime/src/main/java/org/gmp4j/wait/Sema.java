@@ -139,7 +139,7 @@ public final class Sema extends SemaRoot.Key {
 
         /** Makes an object for a wait for {@code sema}. */
         public OfSema(Sema sema, Limits limits) {
-            super(limits);
+            super(limits, null);
             this.sema = sema;
             root = SemaRoot.of(sema);
         }

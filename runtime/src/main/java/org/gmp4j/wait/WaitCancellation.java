@@ -2,11 +2,13 @@
 package org.gmp4j.wait;
 
 import java.util.function.BooleanSupplier;
+import java.util.function.Supplier;
 
 import org.gmp4j.WaitInterruptedException;
 import org.gmp4j.lock.HeapMutex;
 import org.gmp4j.lock.LockRank;
 import org.gmp4j.queue.WaitQ;
+import org.gmp4j.sched.Bubble;
 import org.gmp4j.sched.GStack;
 import org.gmp4j.sched.jdk.InterruptHook;
 import org.gmp4j.struct.WaitReason;
@@ -38,7 +40,10 @@ public abstract class WaitCancellation implements Runnable, InterruptHook.Told {
     private static final int INTERRUPT = 2;
     private static final int CANCEL = 3;
 
-    private final Limits limits;
+    /** The limits of the wait. */
+    protected final Limits limits;
+    /** The lock of the object on which the caller waits; null in a subclass with its own {@link #lock()} and {@link #unlock()}. */
+    private final @Nullable HeapMutex lock;
     /** Written only by the waiter; null when interrupts do not end the wait, and after {@link #finish}. */
     private @Nullable InterruptHook hook;
     private @Nullable Limit limit;
@@ -52,9 +57,10 @@ public abstract class WaitCancellation implements Runnable, InterruptHook.Told {
     /** Whether {@link #end} removed the sudog from its queue. */
     private boolean out;
 
-    /** Makes an object for one wait of the calling thread. */
-    protected WaitCancellation(Limits limits) {
+    /** Makes an object for one wait of the calling thread, on an object that {@code lock} guards. */
+    protected WaitCancellation(Limits limits, @Nullable HeapMutex lock) {
         this.limits = limits;
+        this.lock = lock;
     }
 
     /** Returns whether an interrupt ends waits with {@link Limits#DEFAULT} of the caller, whose stack is {@code st}. */
@@ -63,19 +69,21 @@ public abstract class WaitCancellation implements Runnable, InterruptHook.Told {
     }
 
     /** Takes the lock of the object on which the caller waits. */
-    protected abstract void lock();
+    @SuppressWarnings("NullAway") // A subclass without a HeapMutex overrides this method and the next one.
+    protected void lock() {
+        lock.lock();
+    }
 
     /** Releases the lock. */
-    protected abstract void unlock();
+    @SuppressWarnings("NullAway")
+    protected void unlock() {
+        lock.unlock();
+    }
 
     /** Removes a sudog from its queue. Returns false if a waker has removed it. Called under the lock. */
     protected abstract boolean remove(long waiter);
 
-    /** Does nothing; a subclass may do more. Called without the lock after {@link #remove} has removed the waiter. */
-    protected void removed() {
-    }
-
-    /** Wakes a waiter that {@link #remove} has removed. */
+    /** Wakes a waiter that {@link #remove} has removed. Called without the lock. */
     protected void ready(long waiter) {
         Waiting.ready(waiter);
     }
@@ -105,6 +113,27 @@ public abstract class WaitCancellation implements Runnable, InterruptHook.Told {
             if (!begun) {
                 finish();
             }
+        }
+    }
+
+    /**
+     * Begins as {@link #begin} does, for a wait that an event outside of all bubbles ends. During such a wait a bubble's clock does not
+     * advance, so a limit of time goes by the machine's clock.
+     */
+    public final void beginOutside() {
+        if (limits.timed() && Bubble.current() != null) {
+            Object _ = Bubble.outside(new Begun(this));
+        } else {
+            begin();
+        }
+    }
+
+    /** Begins a cancellation. It is not a lambda, because the class of a lambda might be made when there is no memory. */
+    private record Begun(WaitCancellation e) implements Supplier<WaitCancellation> {
+        @Override
+        public WaitCancellation get() {
+            e.begin();
+            return e;
         }
     }
 
@@ -222,7 +251,6 @@ public abstract class WaitCancellation implements Runnable, InterruptHook.Told {
         }
         unlock();
         if (waiter != 0) {
-            removed();
             ready(waiter);
         }
         GStack.exit(st);
@@ -235,24 +263,12 @@ public abstract class WaitCancellation implements Runnable, InterruptHook.Told {
 
     /** Ends a wait in a queue that one lock guards, by taking the sudog out of the queue and waking the waiter. */
     public static final class OfQueue extends WaitCancellation {
-        private final HeapMutex lock;
         private final WaitQ q;
 
         /** Makes an object for a wait in {@code q}, which {@code lock} guards. */
         public OfQueue(Limits limits, HeapMutex lock, WaitQ q) {
-            super(limits);
-            this.lock = lock;
+            super(limits, lock);
             this.q = q;
-        }
-
-        @Override
-        protected void lock() {
-            lock.lock();
-        }
-
-        @Override
-        protected void unlock() {
-            lock.unlock();
         }
 
         @Override
@@ -296,11 +312,6 @@ public abstract class WaitCancellation implements Runnable, InterruptHook.Told {
             if (fires) {
                 of.end(TIME);
             }
-        }
-
-        @Override
-        public boolean reset(long nanos) {
-            throw new UnsupportedOperationException();
         }
     }
 }

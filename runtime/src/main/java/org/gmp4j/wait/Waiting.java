@@ -31,7 +31,8 @@ import org.jspecify.annotations.Nullable;
  * CAS on the G's status or the note of a thread.
  */
 public final class Waiting {
-    private static final Park.Unlock UNLOCK = new Park.Unlock() {
+    /** Releases a HeapMutex once the caller is parked. */
+    static final Park.Unlock UNLOCK = new Park.Unlock() {
         @Override
         public boolean unlock(long gp, Object lock) {
             ((HeapMutex) lock).unlock();

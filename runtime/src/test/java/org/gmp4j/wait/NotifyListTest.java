@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import org.gmp4j.Chan;
 import org.gmp4j.Go;
 import org.gmp4j.sched.GStack;
+import org.gmp4j.struct.WaitReason;
 import org.gmp4j.testing.TestGmp;
 import org.junit.jupiter.api.Test;
 
@@ -83,7 +84,7 @@ class NotifyListTest {
 
     private static void await(NotifyList list, int ticket) {
         GStack st = GStack.enter();
-        list.await(ticket);
+        boolean _ = list.await(ticket, null, WaitReason.COND_WAIT);
         GStack.exit(st);
     }
 

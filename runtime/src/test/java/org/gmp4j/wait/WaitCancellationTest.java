@@ -22,7 +22,7 @@ class WaitCancellationTest {
     /** The thread that ends the wait is held up before the lock. */
     private final class Slow extends WaitCancellation {
         Slow() {
-            super(Limits.DEFAULT);
+            super(Limits.DEFAULT, lock);
         }
 
         @Override
@@ -34,12 +34,7 @@ class WaitCancellationTest {
                     throw new AssertionError(e);
                 }
             }
-            lock.lock();
-        }
-
-        @Override
-        protected void unlock() {
-            lock.unlock();
+            super.lock();
         }
 
         @Override

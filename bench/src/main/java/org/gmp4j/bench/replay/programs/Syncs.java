@@ -257,7 +257,7 @@ final class Syncs {
         int first = list.add();
         int _ = list.add();
         t.lanes(2, "waits", i -> {
-            list.await(first + i);
+            boolean _ = list.await(first + i, null, WaitReason.COND_WAIT);
             t.done();
             Integer _ = c.recv();
         });
@@ -274,7 +274,7 @@ final class Syncs {
         int dropped = list.add();
         int waits = list.add();
         t.lane("drops", () -> list.drop(dropped));
-        t.lane("waits", () -> list.await(waits));
+        t.lane("waits", () -> list.await(waits, null, WaitReason.COND_WAIT));
         t.lane("calls", list::notifyOne);
     }
 
@@ -283,10 +283,10 @@ final class Syncs {
         int first = list.add();
         int second = list.add();
         t.lane("first", () -> {
-            list.await(first);
+            boolean _ = list.await(first, null, WaitReason.COND_WAIT);
             list.notifyOne();
         });
-        t.lane("second", () -> list.await(second));
+        t.lane("second", () -> list.await(second, null, WaitReason.COND_WAIT));
         t.lane("calls", list::notifyOne);
     }
 
