@@ -2,7 +2,6 @@
 package org.gmp4j.metrics;
 
 import java.io.IOException;
-import java.io.OutputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -141,9 +140,7 @@ public final class GoroutineProfile {
      * @throws IOException when the file cannot be written
      */
     public void write(Path file) throws IOException {
-        try (OutputStream out = Files.newOutputStream(file)) {
-            out.write(pprof());
-        }
+        Path _ = Files.write(file, pprof());
     }
 
     /** Returns the profile in the format of pprof: {@code profile.proto}, compressed by gzip. */

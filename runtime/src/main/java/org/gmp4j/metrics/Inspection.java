@@ -78,9 +78,9 @@ final class Inspection {
                     }
                 });
                 Profile.add(inJdk.found(), samples);
-                yield Profile.ofWaits(kind.text(), samples);
+                yield new Profile(kind.text(), samples);
             }
-            case MUTEX -> Profile.ofWaits(kind.text(), waits(s.mutexProfile, kind, MUTEX_RATE, () -> TimeUnit.NANOSECONDS.sleep(nanos)));
+            case MUTEX -> new Profile(kind.text(), waits(s.mutexProfile, kind, MUTEX_RATE, () -> TimeUnit.NANOSECONDS.sleep(nanos)));
         };
     }
 

@@ -2,7 +2,6 @@
 package org.gmp4j.metrics;
 
 import java.io.IOException;
-import java.io.OutputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -48,7 +47,12 @@ public final class Profile {
     /** Makes a profile of waits. Users call {@code Gmp.blockProfile()} or {@code Gmp.mutexProfile()}. */
     @SuppressWarnings("exports")
     public Profile(String kind, WaitProfile waits) {
-        this(kind, "contentions", "delay", 1, samples(waits.all()));
+        this(kind, samples(waits.all()));
+    }
+
+    /** Makes a profile of these waits. */
+    Profile(String kind, List<Sample> waits) {
+        this(kind, "contentions", "delay", 1, waits);
     }
 
     /** Returns a sample for each of these places, in a new list. */
@@ -56,11 +60,6 @@ public final class Profile {
         List<Sample> samples = new ArrayList<>();
         waits.forEach(p -> samples.add(new Sample(p.frames, p.labels, p.count(), p.nanos())));
         return samples;
-    }
-
-    /** Makes a profile of these waits. */
-    static Profile ofWaits(String kind, List<Sample> waits) {
-        return new Profile(kind, "contentions", "delay", 1, waits);
     }
 
     /** Adds a sample for each of these places. */
@@ -98,9 +97,7 @@ public final class Profile {
      * @throws IOException when the file cannot be written
      */
     public void write(Path file) throws IOException {
-        try (OutputStream out = Files.newOutputStream(file)) {
-            out.write(pprof());
-        }
+        Path _ = Files.write(file, pprof());
     }
 
     /** Returns the profile in the format of pprof: {@code profile.proto}, compressed by gzip. */
