@@ -323,9 +323,7 @@ final class Zip {
     }
 
     private List<Entry> byPlace() {
-        List<Entry> sorted = new ArrayList<>(entries);
-        sorted.sort(Comparator.comparingInt(e -> e.start));
-        return sorted;
+        return entries.stream().sorted(Comparator.comparingInt(e -> e.start)).toList();
     }
 
     List<Entry> entries() {
@@ -334,12 +332,7 @@ final class Zip {
 
     /** Returns whether an entry was replaced or dropped. */
     boolean isChanged() {
-        for (Entry e : entries) {
-            if (e.change != null || e.dropped) {
-                return true;
-            }
-        }
-        return false;
+        return entries.stream().anyMatch(e -> e.change != null || e.dropped);
     }
 
     byte[] toArray() throws IOException {
