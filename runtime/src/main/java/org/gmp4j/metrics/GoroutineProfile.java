@@ -12,6 +12,7 @@ import java.util.TreeMap;
 import java.util.function.Consumer;
 import java.util.function.LongPredicate;
 
+import org.gmp4j.report.LeakSearch;
 import org.gmp4j.report.Traceback;
 import org.gmp4j.sched.base.Scheduler;
 
@@ -84,7 +85,7 @@ public final class GoroutineProfile {
      */
     @SuppressWarnings("exports")
     public GoroutineProfile(Scheduler s, boolean leaked) {
-        this(leaked ? "goroutineleak" : "goroutine", leaked ? to -> Traceback.leaked(s, to) : to -> Traceback.list(s, to));
+        this(leaked ? "goroutineleak" : "goroutine", leaked ? to -> LeakSearch.each(s, to) : to -> Traceback.list(s, to));
     }
 
     /** Returns the profile of a scheduler's goroutines whose numbers {@code which} accepts. */

@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.function.BiConsumer;
 
 import org.gmp4j.print.Frames;
 import org.jspecify.annotations.Nullable;
@@ -68,19 +69,11 @@ public final class Places {
         c.nanos.add(nanos);
     }
 
-    /** Receives the places. */
-    public interface Each {
-        /** Called for each place, with its counts. */
-        void place(Place place, Count count);
-    }
-
-    /** Passes all places to {@code each}. {@link #OTHERS} is the last, if anything was counted there. */
-    public void forEach(Each each) {
-        for (Map.Entry<Place, Count> e : found.entrySet()) {
-            each.place(e.getKey(), e.getValue());
-        }
+    /** Passes all places, with their counts, to {@code each}. {@link #OTHERS} is the last, if anything was counted there. */
+    public void forEach(BiConsumer<Place, Count> each) {
+        found.forEach(each);
         if (others.nanos() != 0) {
-            each.place(OTHERS, others);
+            each.accept(OTHERS, others);
         }
     }
 }

@@ -14,6 +14,7 @@ public abstract class Sampler {
     final Scheduler s;
     /** The time between two samples, ns. */
     final long interval;
+    final Places found = new Places();
     private final Thread thread;
     /** The time, a nanoTime, at which the last sample began. Written by {@link #start}, and then by the sampling thread. */
     private long looked;
@@ -35,6 +36,11 @@ public abstract class Sampler {
     /** Returns the least time, ns, that the thread pauses after a sample that took {@code nanos}. */
     long restAfter(long nanos) {
         return 0;
+    }
+
+    /** Returns the places, with their samples up to now. */
+    public Places found() {
+        return found;
     }
 
     /** Starts sampling. */
