@@ -18,7 +18,6 @@ import org.jspecify.annotations.Nullable;
 /** The types of JFR events. All are off unless a recording enables them. {@code SEEING.md} describes their names and fields to users. */
 @SuppressWarnings("NullAway.Init") // Fields are set before an event is committed.
 final class Events {
-    /** All types of events. */
     static final List<Class<? extends Event>> ALL = List.of(GoroutineWait.class, GoroutinePreemption.class, GoroutineStall.class,
             GoroutineStray.class, SyscallRetaken.class, WorldStop.class, ThreadBegin.class, ThreadEnd.class,
             SchedulerStatistics.class, ProcessorStatistics.class);
@@ -73,7 +72,6 @@ final class Events {
         String reason;
     }
 
-    /** A goroutine yielded because it was preempted. */
     @Name("org.gmp4j.GoroutinePreemption")
     @Label("Goroutine Preemption")
     @Description("A goroutine yielded because its quantum was over, or for a stop of the world")
@@ -86,21 +84,18 @@ final class Events {
         boolean forStop;
     }
 
-    /** A P was taken from a goroutine that had blocked its thread. */
     @Name("org.gmp4j.GoroutineStall")
     @Label("Goroutine Stall")
     @Description("A P was taken from a goroutine that blocked its thread in the kernel without saying so")
     static final class GoroutineStall extends UnannouncedTaking {
     }
 
-    /** A P was taken from a goroutine that ran past its quantum without reaching a preemption point. */
     @Name("org.gmp4j.GoroutineStray")
     @Label("Goroutine Stray")
     @Description("A P was taken from a goroutine that ran past its quantum and came to no point; it runs on without one")
     static final class GoroutineStray extends UnannouncedTaking {
     }
 
-    /** A P was taken from a goroutine in a blocking call that the goroutine had announced. */
     @Name("org.gmp4j.SyscallRetaken")
     @Label("System Call Retaken")
     @Description("A P was taken back from a goroutine in a blocking call that it had announced")
@@ -125,21 +120,18 @@ final class Events {
         long stopping;
     }
 
-    /** The thread of an M has begun. */
     @Name("org.gmp4j.ThreadBegin")
     @Label("Thread Begin")
     @Description("A thread (M) of a scheduler begins")
     static final class ThreadBegin extends ThreadEvent {
     }
 
-    /** The thread of an M has ended. */
     @Name("org.gmp4j.ThreadEnd")
     @Label("Thread End")
     @Description("A thread (M) of a scheduler ends: it was not needed for long, its goroutine was locked to it, or the scheduler is closed")
     static final class ThreadEnd extends ThreadEvent {
     }
 
-    /** The counters of a scheduler, periodically. */
     @Name("org.gmp4j.SchedulerStatistics")
     @Label("Scheduler Statistics")
     @Description("What a scheduler's metrics are; counts are since it was made")
@@ -209,7 +201,6 @@ final class Events {
         long idleTime;
     }
 
-    /** The counters of a P, periodically. */
     @Name("org.gmp4j.ProcessorStatistics")
     @Label("Processor Statistics")
     @Description("What each P has in its queue and has run")

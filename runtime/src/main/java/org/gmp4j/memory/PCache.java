@@ -164,9 +164,8 @@ final class PCache implements Processor.Cache {
     }
 
     /**
-     * Frees a block.
+     * Frees a block. Returns false, without a change, when it is free already.
      *
-     * @return false, without a change, when it is free already
      * @throws IllegalStateException when the allocator is closed
      */
     boolean give(int c, long block) {

@@ -28,7 +28,6 @@ final class Inspection {
     /** All unlocks for which a goroutine waited are recorded. */
     private static final long MUTEX_RATE = 1;
 
-    /** The subjects of profiles. */
     enum Kind {
         CPU,
         BLOCK,

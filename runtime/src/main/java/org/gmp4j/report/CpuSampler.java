@@ -16,12 +16,7 @@ import org.gmp4j.struct.GSlots;
 import org.gmp4j.struct.GStatus;
 import org.gmp4j.struct.M;
 
-/**
- * A CPU profile. At intervals it samples which goroutine each M runs, and where.
- *
- * <p>A sample shows the place where the goroutine next reaches a safepoint of the JVM, not the place where it was. So a loop's body
- * shows at its end, and inlined code may show at its caller. A thread that the kernel has preempted counts as running.
- */
+/** A CPU profile. At intervals it samples which goroutine each M runs, and where. {@code metrics.CpuProfiler} says how exact that is. */
 public final class CpuSampler extends Sampler {
     /** A goroutine without a P is sampled if its thread was on a CPU for at least the interval divided by this number. */
     private static final int GOOD_PART = 4;

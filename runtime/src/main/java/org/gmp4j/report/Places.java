@@ -47,7 +47,6 @@ public final class Places {
         }
     }
 
-    /** Makes an object without places. */
     Places() {
     }
 

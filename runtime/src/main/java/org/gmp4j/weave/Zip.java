@@ -54,7 +54,6 @@ final class Zip {
     private record Change(byte[] content, byte[] packed) {
     }
 
-    /** One entry. */
     final class Entry {
         /** The offset of its header in the central directory. */
         private final int central;
@@ -330,7 +329,6 @@ final class Zip {
         return entries;
     }
 
-    /** Returns whether an entry was replaced or dropped. */
     boolean isChanged() {
         return entries.stream().anyMatch(e -> e.change != null || e.dropped);
     }
