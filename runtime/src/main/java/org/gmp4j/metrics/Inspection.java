@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.TimeUnit;
 
+import org.gmp4j.events.Places;
 import org.gmp4j.events.WaitProfile;
 import org.gmp4j.metrics.Profile.Sample;
 import org.gmp4j.report.WaitSampler;
@@ -76,7 +77,7 @@ final class Inspection {
                         inJdk.stop();
                     }
                 });
-                Profile.add(inJdk.found(), samples);
+                samples.addAll(Profile.samples(inJdk.found()));
                 yield new Profile(kind.text(), samples);
             }
             case MUTEX -> new Profile(kind.text(), waits(s.mutexProfile, kind, MUTEX_RATE, () -> TimeUnit.NANOSECONDS.sleep(nanos)));
@@ -93,7 +94,7 @@ final class Inspection {
         if (!p.openWindow(rate)) {
             throw new IllegalStateException("another " + kind.text() + " profile of it is being taken");
         }
-        List<WaitProfile.Place> found;
+        Places found;
         try {
             span.pass();
         } finally {

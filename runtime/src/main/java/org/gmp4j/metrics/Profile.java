@@ -10,8 +10,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 
+import org.gmp4j.events.Places;
 import org.gmp4j.events.WaitProfile;
-import org.gmp4j.report.Places;
 
 /**
  * The places where goroutines spent time: on a CPU, waiting, or holding a lock for which other goroutines waited. Immutable.
@@ -56,15 +56,11 @@ public final class Profile {
     }
 
     /** Returns a sample for each of these places, in a new list. */
-    static List<Sample> samples(List<WaitProfile.Place> waits) {
+    static List<Sample> samples(Places places) {
         List<Sample> samples = new ArrayList<>();
-        waits.forEach(p -> samples.add(new Sample(p.frames, p.labels, p.count(), p.nanos())));
+        places.forEach((p, c) -> samples.add(
+                new Sample(p.frames(), Map.copyOf(p.labels()), Math.round(c.number()), Math.round(c.nanos()))));
         return samples;
-    }
-
-    /** Adds a sample for each of these places. */
-    static void add(Places places, List<Sample> to) {
-        places.forEach((p, c) -> to.add(new Sample(p.frames(), Map.copyOf(p.labels()), c.number(), c.nanos())));
     }
 
     /** Returns the samples, in descending order of their times. */

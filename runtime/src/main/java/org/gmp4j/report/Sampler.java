@@ -3,6 +3,7 @@ package org.gmp4j.report;
 
 import java.util.concurrent.locks.LockSupport;
 
+import org.gmp4j.events.Places;
 import org.gmp4j.sched.base.Scheduler;
 import org.gmp4j.stack.OwnThread;
 
