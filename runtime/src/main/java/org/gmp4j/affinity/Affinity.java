@@ -55,11 +55,7 @@ public final class Affinity {
         this.list = list;
     }
 
-    /**
-     * Returns the policy that leaves the choice of CPUs to the kernel.
-     *
-     * @return the policy
-     */
+    /** Returns the policy that leaves the choice of CPUs to the kernel. */
     public static Affinity none() {
         return NONE;
     }
@@ -67,8 +63,6 @@ public final class Affinity {
     /**
      * Returns the policy that keeps neighbours together, for goroutines that share data. Each P has one CPU. Ps fill all CPUs of a core
      * (SMT siblings), then the cores that share a cache with it, then the rest of the node, then the nearest other node.
-     *
-     * @return the policy
      */
     public static Affinity compact() {
         return COMPACT;
@@ -78,8 +72,6 @@ public final class Affinity {
      * Returns the policy that keeps Ps far apart, for goroutines that each need cache and memory bandwidth of their own. Each P has one
      * CPU. Successive Ps are on different nodes, within a node on different last-level caches, then on different cores. Second SMT siblings
      * get a P only when every core has one.
-     *
-     * @return the policy
      */
     public static Affinity scatter() {
         return SCATTER;
@@ -88,8 +80,6 @@ public final class Affinity {
     /**
      * Returns the policy that gives each P one CPU of a core, with the cores in the order of {@link #compact}. The SMT siblings remain for
      * the JVM's threads and for other processes. Unless the number of Ps is set, there are no more Ps than cores.
-     *
-     * @return the policy
      */
     public static Affinity cores() {
         return CORES;
@@ -98,8 +88,6 @@ public final class Affinity {
     /**
      * Returns the policy that gives each P all CPUs of one NUMA node; successive Ps get successive nodes. Memory stays near, and the kernel
      * chooses the CPU.
-     *
-     * @return the policy
      */
     public static Affinity perNode() {
         return PER_NODE;
@@ -109,7 +97,6 @@ public final class Affinity {
      * Returns the policy that gives each P one CPU of a list, in the list's order.
      *
      * @param list CPU numbers and ascending ranges with commas between them: {@code 0,2,4-7}; a CPU may be in the list twice
-     * @return the policy
      * @throws IllegalArgumentException when the list is malformed, or names a CPU that does not exist or that the process may not use
      */
     public static Affinity cpus(String list) {
@@ -122,7 +109,6 @@ public final class Affinity {
      * {@code cpus} is more than 0, and the number of Ps is not set, there are no more Ps than CPUs that the policy uses.
      *
      * @param cpus the number of CPUs to keep free, 0 to 65535
-     * @return the policy
      * @throws IllegalArgumentException when {@code cpus} is out of range, or the policy is a list of CPUs
      */
     public Affinity reserve(int cpus) {
@@ -156,7 +142,6 @@ public final class Affinity {
      *
      * @param text {@code none}, {@code compact}, {@code scatter}, {@code cores} or {@code pernode}, with or without {@code :reserve=2}
      *     behind it for {@link #reserve}; or a list of CPUs as for {@link #cpus}
-     * @return the policy
      * @throws IllegalArgumentException when {@code text} has another form, or {@link #reserve} or {@link #cpus} does not accept it
      */
     public static Affinity parse(String text) {
@@ -168,7 +153,6 @@ public final class Affinity {
      *
      * @param text a text in the form of {@link #parse(String)}
      * @param topology the machine on which the CPUs of a list must exist and be usable
-     * @return the policy
      * @throws IllegalArgumentException as {@link #parse(String)} does
      */
     public static Affinity parse(String text, Topology topology) {

@@ -13,11 +13,7 @@ final class CpuList {
     private CpuList() {
     }
 
-    /**
-     * Reads a text of the kernel.
-     *
-     * @return the set; empty for null and for text of another form
-     */
+    /** Returns the set of a text of the kernel; the empty set for null and for text of another form. */
     static BitSet parse(@Nullable String text) {
         BitSet set = new BitSet();
         if (text == null || text.isBlank()) {

@@ -25,7 +25,6 @@ public enum StealOrder {
      * Reads an order from the command line.
      *
      * @param text {@code uniform}, {@code nearest} or {@code two}, in any case
-     * @return the order
      * @throws IllegalArgumentException when {@code text} is none of these
      */
     public static StealOrder parse(String text) {

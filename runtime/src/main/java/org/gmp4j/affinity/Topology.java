@@ -33,22 +33,13 @@ public final class Topology {
      * @param caches smallest level first; empty when unknown
      */
     public record Cpu(int id, int core, int socket, int node, BitSet siblings, List<Cache> caches) {
-        /**
-         * Copies the mutable components.
-         *
-         * @param siblings copied
-         * @param caches copied
-         */
+        /** Makes the record with copies of the mutable components. */
         public Cpu {
             siblings = copy(siblings);
             caches = List.copyOf(caches);
         }
 
-        /**
-         * Returns the CPUs of the same core.
-         *
-         * @return a copy
-         */
+        /** Returns a copy of the set of CPUs of the same core. */
         @Override
         public BitSet siblings() {
             return copy(siblings);
@@ -57,8 +48,6 @@ public final class Topology {
         /**
          * Returns the number that identifies the group of CPUs with this CPU's last-level data cache: the number of the group's first CPU.
          * Without known caches the group is the core.
-         *
-         * @return a CPU's number
          */
         public int cacheGroup() {
             return caches.stream()
@@ -68,11 +57,7 @@ public final class Topology {
                     .orElseGet(this::coreGroup);
         }
 
-        /**
-         * Returns the number of the first CPU of this CPU's core. This number identifies the core.
-         *
-         * @return a CPU's number
-         */
+        /** Returns the number of the first CPU of this CPU's core. This number identifies the core. */
         public int coreGroup() {
             return siblings.nextSetBit(0);
         }
@@ -103,20 +88,12 @@ public final class Topology {
      * @param cpus the CPUs that share it, including those that the process may not use
      */
     public record Cache(int level, CacheType type, long bytes, BitSet cpus) {
-        /**
-         * Copies the mutable components.
-         *
-         * @param cpus copied
-         */
+        /** Makes the record with copies of the mutable components. */
         public Cache {
             cpus = copy(cpus);
         }
 
-        /**
-         * Returns the CPUs that share this cache.
-         *
-         * @return a copy
-         */
+        /** Returns a copy of the set of CPUs that share this cache. */
         @Override
         public BitSet cpus() {
             return copy(cpus);
@@ -130,20 +107,12 @@ public final class Topology {
      * @param cpus its CPUs that the process may use; may be empty
      */
     public record Node(int id, BitSet cpus) {
-        /**
-         * Copies the mutable components.
-         *
-         * @param cpus copied
-         */
+        /** Makes the record with copies of the mutable components. */
         public Node {
             cpus = copy(cpus);
         }
 
-        /**
-         * Returns the node's CPUs that the process may use.
-         *
-         * @return a copy
-         */
+        /** Returns a copy of the set of the node's CPUs that the process may use. */
         @Override
         public BitSet cpus() {
             return copy(cpus);
@@ -158,11 +127,7 @@ public final class Topology {
      * @param periodMicros length of the period in microseconds, above 0
      */
     public record CpuLimit(String cgroup, long quotaMicros, long periodMicros) {
-        /**
-         * Returns the limit in CPUs.
-         *
-         * @return quota over period, above 0; for instance 1.5 for one and a half CPUs
-         */
+        /** Returns the limit in CPUs, above 0: quota over period; for instance 1.5 for one and a half CPUs. */
         public double cpus() {
             return (double) quotaMicros / periodMicros;
         }
@@ -175,20 +140,12 @@ public final class Topology {
      * @param cpus the CPUs that its processes may use
      */
     public record Cpuset(String cgroup, BitSet cpus) {
-        /**
-         * Copies the mutable components.
-         *
-         * @param cpus copied
-         */
+        /** Makes the record with copies of the mutable components. */
         public Cpuset {
             cpus = copy(cpus);
         }
 
-        /**
-         * Returns the CPUs.
-         *
-         * @return a copy
-         */
+        /** Returns a copy of the set of CPUs. */
         @Override
         public BitSet cpus() {
             return copy(cpus);
@@ -248,7 +205,6 @@ public final class Topology {
      * Reads the machine as it is now. The allowed CPUs come from the affinity mask of the process's first thread, which {@code taskset} or
      * a cpuset sets, and not from the mask of the calling thread. Reading some files for each CPU takes milliseconds on a large machine.
      *
-     * @return a new description
      * @throws RuntimeException when the kernel refuses {@code sched_getaffinity}
      */
     public static Topology system() {
@@ -261,7 +217,6 @@ public final class Topology {
      * cpusets of its cgroups, are left out.
      *
      * @param folder the folder that has {@code sys} and {@code proc}
-     * @return a new description
      * @throws IllegalArgumentException with one sentence, when the folder has no such files, when a file cannot be read or has another form
      *     than the kernel's, or when files contradict each other
      */
@@ -284,19 +239,14 @@ public final class Topology {
         return SysCheck.of(new SysFiles(Path.of("/"))).problems();
     }
 
-    /**
-     * Returns this machine for a process that may use all online CPUs.
-     *
-     * @return a description; for {@link #system()} it is read anew
-     */
+    /** Returns this machine for a process that may use all online CPUs. For {@link #system()} it is read anew. */
     public Topology whole() {
         return whole != null ? whole : new Topology(root, online);
     }
 
     /**
-     * Returns the online CPUs that the process may use now. This makes one system call.
+     * Returns the online CPUs that the process may use now, in a new set. This makes one system call.
      *
-     * @return a new set
      * @throws RuntimeException when the kernel refuses {@code sched_getaffinity}
      */
     public static BitSet systemCpus() {
@@ -310,38 +260,24 @@ public final class Topology {
         return new Topology(root, left);
     }
 
-    /**
-     * Returns the CPUs that the process may use.
-     *
-     * @return a copy, never empty
-     */
+    /** Returns a copy of the set of CPUs that the process may use, which is never empty. */
     public BitSet allowed() {
         return copy(allowed);
     }
 
-    /**
-     * Returns the online CPUs, including those that the process may not use.
-     *
-     * @return a copy
-     */
+    /** Returns a copy of the set of online CPUs, including those that the process may not use. */
     public BitSet online() {
         return copy(online);
     }
 
-    /**
-     * Returns the CPUs that the kernel leaves out of load balancing ({@code isolcpus=}).
-     *
-     * @return a copy; usually empty
-     */
+    /** Returns a copy of the set of CPUs, usually empty, that the kernel leaves out of load balancing ({@code isolcpus=}). */
     public BitSet isolated() {
         return copy(isolated);
     }
 
     /**
-     * Returns the kinds of cores, fastest first: {@code performance}, {@code efficiency} and {@code low power} on x86, {@code capacity N}
-     * on ARM.
-     *
-     * @return the CPUs by name; empty when all cores are alike or unknown
+     * Returns the CPUs by the names of the kinds of cores, fastest first: {@code performance}, {@code efficiency} and {@code low power} on
+     * x86, {@code capacity N} on ARM. The map is empty when all cores are alike or unknown.
      */
     public Map<String, BitSet> kinds() {
         Map<String, BitSet> copies = new LinkedHashMap<>();
@@ -349,39 +285,22 @@ public final class Topology {
         return copies;
     }
 
-    /**
-     * Returns the memory of a node.
-     *
-     * @param node its number
-     * @return bytes; 0 when unknown
-     */
+    /** Returns the memory of the node with this number, bytes; 0 when unknown. */
     public long memory(int node) {
         return memory.getOrDefault(node, 0L);
     }
 
-    /**
-     * Returns the cpusets from the process's cgroup up to the root, of both cgroup versions.
-     *
-     * @return in that order; empty when there is none
-     */
+    /** Returns the cpusets from the process's cgroup up to the root, in that order, of both cgroup versions; empty when there is none. */
     public List<Cpuset> cpusets() {
         return cpusets;
     }
 
-    /**
-     * Returns the CPUs that the process may use.
-     *
-     * @return by ascending number
-     */
+    /** Returns the CPUs that the process may use, by ascending number. */
     public List<Cpu> cpus() {
         return cpus;
     }
 
-    /**
-     * Returns the NUMA nodes, including those without CPUs that the process may use.
-     *
-     * @return by ascending number, at least one
-     */
+    /** Returns the NUMA nodes, at least one, by ascending number, including those without CPUs that the process may use. */
     public List<Node> nodes() {
         return nodes;
     }
@@ -398,20 +317,12 @@ public final class Topology {
         return distances.getOrDefault(from, Map.of()).getOrDefault(to, unknown);
     }
 
-    /**
-     * Returns all CPU limits from the process's cgroup up to the root, of both cgroup versions.
-     *
-     * @return in that order; empty when there is none
-     */
+    /** Returns all CPU limits, of both cgroup versions, in the order from the process's cgroup up to the root; may be empty. */
     public List<CpuLimit> limits() {
         return limits;
     }
 
-    /**
-     * Returns the CPU limit in force: the smallest of {@link #limits}.
-     *
-     * @return empty when there is none
-     */
+    /** Returns the CPU limit in force, the smallest of {@link #limits}; empty when there is none. */
     public Optional<CpuLimit> limit() {
         return smallest(limits);
     }
@@ -427,10 +338,8 @@ public final class Topology {
     }
 
     /**
-     * Returns the default number of Ps: the CPUs of the affinity mask, but no more than the CPU limit rounded up. A limit below 2 counts as
-     * 2. This is Go's rule from version 1.25 on, except that Go reads only the limit of the process's own cgroup.
-     *
-     * @return at least 1
+     * Returns the default number of Ps, at least 1: the CPUs of the affinity mask, but no more than the CPU limit rounded up. A limit below
+     * 2 counts as 2. This is Go's rule from version 1.25 on, except that Go reads only the limit of the process's own cgroup.
      */
     public int defaultProcs() {
         return procs(allowed, limit());
@@ -440,7 +349,6 @@ public final class Topology {
      * Returns {@link #defaultProcs} of the machine as it is now. It reads only the cgroups' files, so its cost does not grow with the
      * number of CPUs. A caller may call it each second.
      *
-     * @return at least 1
      * @throws RuntimeException when the kernel refuses {@code sched_getaffinity}
      */
     public static int systemProcs() {
@@ -467,11 +375,7 @@ public final class Topology {
         return (int) Math.min(usable, Math.max(2, Math.ceilDiv(l.quotaMicros, l.periodMicros)));
     }
 
-    /**
-     * Returns a description for people, several lines without a newline at the end.
-     *
-     * @return the text; its form may change
-     */
+    /** Returns a description for people, several lines without a newline at the end, whose form may change. */
     public String describe() {
         return new TopologyText(this).describe();
     }

@@ -115,9 +115,8 @@ final class CodeWriter {
     }
 
     /**
-     * Clears {@link #backs} for headers where the operand stack is not empty, and for unreachable headers.
-     *
-     * @return whether the stack is empty at all headers
+     * Clears {@link #backs} for headers where the operand stack is not empty, and for unreachable headers. Returns whether the stack is
+     * empty at all headers.
      */
     private boolean clearBacksAtNonEmptyStacks() {
         boolean[] empty = new boolean[backs.length];

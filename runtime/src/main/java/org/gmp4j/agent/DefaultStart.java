@@ -32,12 +32,7 @@ public final class DefaultStart {
         runtime = r;
     }
 
-    /**
-     * Makes the default scheduler, if a setting asks for it and it does not exist.
-     *
-     * @throws IllegalArgumentException with one sentence about a bad setting
-     * @throws IllegalStateException with one sentence, when the scheduler cannot run in this JVM
-     */
+    /** Calls {@link Runtime#makeDefault} if the property or the variable is set. Throws its exceptions. */
     static void ifAsked() {
         if (isAsked()) {
             try {

@@ -48,7 +48,6 @@ public final class OnDemand implements ClassFileTransformer {
     private boolean prepared;
     /** Whether {@link #prepare} has found that classes can have no points in this JVM. */
     private boolean refused;
-    /** Whether the transformer is registered. */
     private boolean registered;
 
     private OnDemand(Instrumentation instrumentation, PointOptions options) {

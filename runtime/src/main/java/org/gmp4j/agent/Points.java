@@ -136,10 +136,8 @@ public final class Points {
     }
 
     /**
-     * Returns why points preempt no goroutine of this copy of gmp4j although classes have points: the points may belong to another copy, in
-     * another class loader.
-     *
-     * @return one sentence; null when there is no such reason
+     * Returns in one sentence why points preempt no goroutine of this copy of gmp4j although classes have points: the points may belong to
+     * another copy, in another class loader. Returns null when there is no such reason.
      */
     public static @Nullable String problem() {
         try {
@@ -346,9 +344,7 @@ public final class Points {
 
     /**
      * Disarms the points that have stopped no goroutine for {@code idleNanos}. A point that is armed again stays armed twice as long each
-     * time, and finally for ever, because each change costs a compilation.
-     *
-     * @return the number of disarmed points
+     * time, and finally for ever, because each change costs a compilation. Returns the number of disarmed points.
      */
     public static int disarm(long idleNanos) {
         if (!used) {

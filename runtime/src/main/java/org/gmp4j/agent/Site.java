@@ -14,7 +14,6 @@ import org.jspecify.annotations.Nullable;
  * call site's target for a constant and compiles again when the target changes ({@link JdkPoint}).
  */
 final class Site extends MutableCallSite implements Runnable {
-    /** The method. */
     final String method;
     /** The number of the method's loops around this point's loop. */
     final int depth;

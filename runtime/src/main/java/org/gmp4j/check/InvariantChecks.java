@@ -40,7 +40,6 @@ abstract class InvariantChecks {
         this.sched = s.sched;
     }
 
-    /** Makes the whole pass. */
     abstract void run();
 
     void require(boolean holds, String invariant, String what, long... args) {

@@ -114,7 +114,6 @@ public record DebugVars(int schedtrace, boolean scheddetail, int stall, @Nullabl
      * Reads settings with commas between them. If a setting appears twice, the last one counts.
      *
      * @param text the settings; null or empty for none
-     * @return the settings
      * @throws IllegalArgumentException with one sentence when a key is unknown or a value out of range
      */
     public static DebugVars parse(@Nullable String text) {

@@ -16,9 +16,7 @@ public final class Batch {
 
     /** The address of the memory. */
     public final long address;
-    /** The number of the ring that filled the batch. */
     int ring;
-    /** The number of filled bytes. */
     int used;
     /** A time after the last event, in ticks of the tracer. */
     long until;

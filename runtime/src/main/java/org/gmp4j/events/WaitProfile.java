@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.events;
 
-import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ThreadLocalRandom;
@@ -14,91 +12,21 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Counts and times waits by place: where goroutines of a scheduler waited, or held a lock for which another goroutine waited. A place is a
- * stack with labels. Labels may differ each time, like the number of a request. So at most {@value #MOST} places are kept, and all further
- * places are counted together at {@link Frames#OTHERS}. The profile is off until {@link #setRate} or {@link #openWindow} is called. While
- * it is off, it costs a wait only two loads and well predicted branches.
+ * stack with labels ({@link Places}). The profile is off until {@link #setRate} or {@link #openWindow} is called. While it is off, it costs
+ * a wait only two loads and well predicted branches.
  *
  * <p>A sample is taken on the goroutine's own stack, inside {@code GStack.enter}, when its wait is over, or when it has released the lock.
- * Sampling must not fail there. So no sample is taken if there is too little room on the stack, or too little memory. A monitor guards the
- * places, and a goroutine is pinned while it waits for the monitor.
+ * Sampling must not fail there. So no sample is taken if there is too little room on the stack, or too little memory. Places are
+ * added under a monitor, and a goroutine is pinned while it waits for the monitor. Places are read without the monitor.
  */
 public final class WaitProfile {
-    /** The greatest number of places, without {@link Frames#OTHERS}. */
-    static final int MOST = 4_096;
     /** The room on the stack, bytes, that reading a stack needs in addition to a section of the runtime. */
     private static final long ROOM = 64 << 10;
 
-    /** The counts of one place. They are estimates if a sample represents more than one wait. */
-    public static final class Place {
-        /** The frames, innermost first, without those of the runtime. */
-        public final List<StackTraceElement> frames;
-        /** The goroutine's labels. */
-        public final Map<String, String> labels;
-        private double count;
-        private double nanos;
-
-        private Place(List<StackTraceElement> frames, Map<String, String> labels) {
-            this.frames = frames;
-            this.labels = labels;
-        }
-
-        private Place copy() {
-            Place copy = new Place(frames, labels);
-            copy.count = count;
-            copy.nanos = nanos;
-            return copy;
-        }
-
-        /** Returns the number of waits. */
-        public long count() {
-            return Math.round(count);
-        }
-
-        /** Returns the total time, ns. */
-        public long nanos() {
-            return Math.round(nanos);
-        }
-    }
-
-    private record Key(List<StackTraceElement> frames, Map<String, String> labels) {
-    }
-
-    /** Places by frames and labels. */
-    private static final class Table {
-        private final Map<Key, Place> places = new HashMap<>();
-        /** The counts of the places that are not in the map; null if there are none. */
-        private @Nullable Place others;
-
-        void add(Key key, double count, double nanos) {
-            Place p = places.get(key);
-            if (p == null && places.size() < MOST) {
-                p = new Place(key.frames, key.labels);
-                places.put(key, p);
-            } else if (p == null) {
-                p = others == null ? new Place(List.of(Frames.OTHERS), Map.of()) : others;
-                others = p;
-            }
-            p.count += count;
-            p.nanos += nanos;
-        }
-
-        /** Returns copies of all places. The last is {@link Frames#OTHERS}, if anything was counted there. */
-        List<Place> all() {
-            List<Place> all = new ArrayList<>();
-            for (Place p : places.values()) {
-                all.add(p.copy());
-            }
-            if (others != null) {
-                all.add(others.copy());
-            }
-            return all;
-        }
-    }
-
-    /** The places that were found at the rate that the program has set. The table's monitor also guards {@link #window} and the rates. */
-    private final Table kept = new Table();
+    /** The places that were found at the rate that the program has set. Its monitor also guards {@link #window} and the rates. */
+    private final Places kept = new Places();
     /** The places that were found since a window was opened; null if none is open. */
-    private @Nullable Table window;
+    private @Nullable Places window;
     /**
      * The rate; 0 for off. {@link #waited} and {@link #held} define the meaning of other values. This is the rate of the program or, if the
      * program has set none, of the window. Written under the monitor.
@@ -121,7 +49,7 @@ public final class WaitProfile {
         if (rate < 0) {
             throw new IllegalArgumentException(what + ": use 0 or more");
         }
-        JdkThreads.pin(); // all() says why.
+        JdkThreads.pin(); // An unmounted waiter that is to get the monitor might find no carrier while pinned waiters keep all.
         try {
             synchronized (kept) {
                 wanted = rate;
@@ -142,14 +70,14 @@ public final class WaitProfile {
      * @return false, without a change, when a window is open already
      */
     public boolean openWindow(long rate) {
-        Table table = new Table();
+        Places places = new Places();
         JdkThreads.pin();
         try {
             synchronized (kept) {
                 if (window != null) {
                     return false;
                 }
-                window = table;
+                window = places;
                 ofWindow = rate;
                 updateRate();
                 return true;
@@ -161,12 +89,12 @@ public final class WaitProfile {
 
     /** Closes the window that {@link #openWindow} has opened. Returns the places that were found meanwhile. */
     @SuppressWarnings("NullAway") // Called once for each window.
-    public List<Place> closeWindow() {
-        Table table;
+    public Places closeWindow() {
+        Places places;
         JdkThreads.pin();
         try {
             synchronized (kept) {
-                table = window;
+                places = window;
                 window = null;
                 ofWindow = 0;
                 updateRate();
@@ -174,7 +102,7 @@ public final class WaitProfile {
         } finally {
             JdkThreads.unpin();
         }
-        return table.all();
+        return places;
     }
 
     /** Sets whether waits are passed to the {@code Recorder}. */
@@ -219,21 +147,19 @@ public final class WaitProfile {
         }
     }
 
-    private void add(@Nullable Map<String, String> labelled, boolean system, double count, double nanos) {
+    private void add(@Nullable Map<String, String> labels, boolean system, double count, double nanos) {
         if (Headroom.left() < Headroom.toTake() + ROOM) {
             return;
         }
         JdkThreads.pin();
         try {
-            Map<String, String> labels = labelled == null ? Map.of() : labelled;
             List<StackTraceElement> frames = Frames.users(new Throwable().getStackTrace(), system);
-            Key key = new Key(frames, labels);
             synchronized (kept) {
                 if (wanted != 0) {
-                    kept.add(key, count, nanos);
+                    kept.add(frames, labels, count, nanos);
                 }
                 if (window != null) {
-                    window.add(key, count, nanos);
+                    window.add(frames, labels, count, nanos);
                 }
             }
         } catch (OutOfMemoryError | StackOverflowError | NoClassDefFoundError e) {
@@ -243,15 +169,8 @@ public final class WaitProfile {
         }
     }
 
-    /** Returns the places that were found at the rate that the program has set. */
-    public List<Place> all() {
-        JdkThreads.pin(); // An unmounted waiter that is to get the monitor might find no carrier while pinned waiters keep all.
-        try {
-            synchronized (kept) {
-                return kept.all();
-            }
-        } finally {
-            JdkThreads.unpin();
-        }
+    /** Returns the places that are found at the rate that the program has set. */
+    public Places all() {
+        return kept;
     }
 }

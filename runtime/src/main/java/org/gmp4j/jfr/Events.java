@@ -18,12 +18,10 @@ import org.jspecify.annotations.Nullable;
 /** The types of JFR events. All are off unless a recording enables them. {@code SEEING.md} describes their names and fields to users. */
 @SuppressWarnings("NullAway.Init") // Fields are set before an event is committed.
 final class Events {
-    /** All types of events. */
     static final List<Class<? extends Event>> ALL = List.of(GoroutineWait.class, GoroutinePreemption.class, GoroutineStall.class,
             GoroutineStray.class, SyscallRetaken.class, WorldStop.class, ThreadBegin.class, ThreadEnd.class,
             SchedulerStatistics.class, ProcessorStatistics.class);
 
-    private static final String GMP4J = "gmp4j";
     private static final String SCHEDULER = "Scheduler";
     private static final String GOROUTINE = "Goroutine";
     private static final String PROCESSOR = "Processor";
@@ -31,14 +29,41 @@ final class Events {
     private Events() {
     }
 
+    /** The annotations that all events inherit. */
+    @Category("gmp4j")
+    @Enabled(false)
+    abstract static class GmpEvent extends Event {
+    }
+
+    /** A P was taken from a goroutine that had not announced a blocking call. */
+    @StackTrace(false)
+    abstract static class UnannouncedTaking extends GmpEvent {
+        @Label(SCHEDULER)
+        String scheduler;
+        @Label(GOROUTINE)
+        long goroutine;
+        @Label(PROCESSOR)
+        int processor;
+        @Label("Where")
+        @Description("The innermost frame outside of the runtime and of java.base; of a hundred stalls and strays a second at most")
+        @Nullable String where;
+    }
+
+    /** The thread of an M has begun or ended. */
+    @StackTrace(false)
+    abstract static class ThreadEvent extends GmpEvent {
+        @Label(SCHEDULER)
+        String scheduler;
+        @Label("M")
+        long m;
+    }
+
     /** A wait of a goroutine, from its call of the runtime until it runs again. */
     @Name("org.gmp4j.GoroutineWait")
     @Label("Goroutine Wait")
     @Description("A goroutine waited for a channel, a lock, a timer or a connection of gmp4j; the time in queues is included")
-    @Category(GMP4J)
-    @Enabled(false)
     @Threshold("20 ms")
-    static final class GoroutineWait extends Event {
+    static final class GoroutineWait extends GmpEvent {
         @Label(SCHEDULER)
         String scheduler;
         @Label(GOROUTINE)
@@ -47,13 +72,10 @@ final class Events {
         String reason;
     }
 
-    /** A goroutine yielded because it was preempted. */
     @Name("org.gmp4j.GoroutinePreemption")
     @Label("Goroutine Preemption")
     @Description("A goroutine yielded because its quantum was over, or for a stop of the world")
-    @Category(GMP4J)
-    @Enabled(false)
-    static final class GoroutinePreemption extends Event {
+    static final class GoroutinePreemption extends GmpEvent {
         @Label(SCHEDULER)
         String scheduler;
         @Label(GOROUTINE)
@@ -62,52 +84,23 @@ final class Events {
         boolean forStop;
     }
 
-    /** A P was taken from a goroutine that had blocked its thread. */
     @Name("org.gmp4j.GoroutineStall")
     @Label("Goroutine Stall")
     @Description("A P was taken from a goroutine that blocked its thread in the kernel without saying so")
-    @Category(GMP4J)
-    @Enabled(false)
-    @StackTrace(false)
-    static final class GoroutineStall extends Event {
-        @Label(SCHEDULER)
-        String scheduler;
-        @Label(GOROUTINE)
-        long goroutine;
-        @Label(PROCESSOR)
-        int processor;
-        @Label("Where")
-        @Description("The innermost frame outside of the runtime and of java.base; of a hundred stalls and strays a second at most")
-        @Nullable String where;
+    static final class GoroutineStall extends UnannouncedTaking {
     }
 
-    /** A P was taken from a goroutine that ran past its quantum without reaching a preemption point. */
     @Name("org.gmp4j.GoroutineStray")
     @Label("Goroutine Stray")
     @Description("A P was taken from a goroutine that ran past its quantum and came to no point; it runs on without one")
-    @Category(GMP4J)
-    @Enabled(false)
-    @StackTrace(false)
-    static final class GoroutineStray extends Event {
-        @Label(SCHEDULER)
-        String scheduler;
-        @Label(GOROUTINE)
-        long goroutine;
-        @Label(PROCESSOR)
-        int processor;
-        @Label("Where")
-        @Description("The innermost frame outside of the runtime and of java.base; of a hundred stalls and strays a second at most")
-        @Nullable String where;
+    static final class GoroutineStray extends UnannouncedTaking {
     }
 
-    /** A P was taken from a goroutine in a blocking call that the goroutine had announced. */
     @Name("org.gmp4j.SyscallRetaken")
     @Label("System Call Retaken")
     @Description("A P was taken back from a goroutine in a blocking call that it had announced")
-    @Category(GMP4J)
-    @Enabled(false)
     @StackTrace(false)
-    static final class SyscallRetaken extends Event {
+    static final class SyscallRetaken extends GmpEvent {
         @Label(SCHEDULER)
         String scheduler;
         @Label(PROCESSOR)
@@ -118,9 +111,7 @@ final class Events {
     @Name("org.gmp4j.WorldStop")
     @Label("World Stop")
     @Description("All Ps of a scheduler were stopped: for a change of their number, a trace, a profile or a search for leaks")
-    @Category(GMP4J)
-    @Enabled(false)
-    static final class WorldStop extends Event {
+    static final class WorldStop extends GmpEvent {
         @Label(SCHEDULER)
         String scheduler;
         @Label("Time to Stop")
@@ -129,43 +120,24 @@ final class Events {
         long stopping;
     }
 
-    /** The thread of an M has begun. */
     @Name("org.gmp4j.ThreadBegin")
     @Label("Thread Begin")
     @Description("A thread (M) of a scheduler begins")
-    @Category(GMP4J)
-    @Enabled(false)
-    @StackTrace(false)
-    static final class ThreadBegin extends Event {
-        @Label(SCHEDULER)
-        String scheduler;
-        @Label("M")
-        long m;
+    static final class ThreadBegin extends ThreadEvent {
     }
 
-    /** The thread of an M has ended. */
     @Name("org.gmp4j.ThreadEnd")
     @Label("Thread End")
     @Description("A thread (M) of a scheduler ends: it was not needed for long, its goroutine was locked to it, or the scheduler is closed")
-    @Category(GMP4J)
-    @Enabled(false)
-    @StackTrace(false)
-    static final class ThreadEnd extends Event {
-        @Label(SCHEDULER)
-        String scheduler;
-        @Label("M")
-        long m;
+    static final class ThreadEnd extends ThreadEvent {
     }
 
-    /** The counters of a scheduler, periodically. */
     @Name("org.gmp4j.SchedulerStatistics")
     @Label("Scheduler Statistics")
     @Description("What a scheduler's metrics are; counts are since it was made")
-    @Category(GMP4J)
-    @Enabled(false)
     @Period("1 s")
     @StackTrace(false)
-    static final class SchedulerStatistics extends Event {
+    static final class SchedulerStatistics extends GmpEvent {
         @Label(SCHEDULER)
         String scheduler;
         @Label("Processors")
@@ -229,15 +201,12 @@ final class Events {
         long idleTime;
     }
 
-    /** The counters of a P, periodically. */
     @Name("org.gmp4j.ProcessorStatistics")
     @Label("Processor Statistics")
     @Description("What each P has in its queue and has run")
-    @Category(GMP4J)
-    @Enabled(false)
     @Period("1 s")
     @StackTrace(false)
-    static final class ProcessorStatistics extends Event {
+    static final class ProcessorStatistics extends GmpEvent {
         @Label(SCHEDULER)
         String scheduler;
         @Label(PROCESSOR)

@@ -10,6 +10,8 @@ import org.gmp4j.jfr.Events.GoroutineWait;
 import org.gmp4j.jfr.Events.SyscallRetaken;
 import org.gmp4j.jfr.Events.ThreadBegin;
 import org.gmp4j.jfr.Events.ThreadEnd;
+import org.gmp4j.jfr.Events.ThreadEvent;
+import org.gmp4j.jfr.Events.UnannouncedTaking;
 import org.gmp4j.jfr.Events.WorldStop;
 import org.gmp4j.print.Frames;
 import org.gmp4j.sched.base.Machine;
@@ -93,26 +95,18 @@ final class JfrRecorder extends Recorder {
                     e.commit();
                 }
             }
-            case BLOCKED -> {
-                GoroutineStall e = new GoroutineStall();
-                if (e.isEnabled()) {
-                    e.scheduler = s.label();
-                    e.goroutine = goid;
-                    e.processor = p;
-                    e.where = where(gp, goid);
-                    e.commit();
-                }
-            }
-            case RAN -> {
-                GoroutineStray e = new GoroutineStray();
-                if (e.isEnabled()) {
-                    e.scheduler = s.label();
-                    e.goroutine = goid;
-                    e.processor = p;
-                    e.where = where(gp, goid);
-                    e.commit();
-                }
-            }
+            case BLOCKED -> took(new GoroutineStall(), s, p, gp, goid);
+            case RAN -> took(new GoroutineStray(), s, p, gp, goid);
+        }
+    }
+
+    private void took(UnannouncedTaking e, Scheduler s, int p, long gp, long goid) {
+        if (e.isEnabled()) {
+            e.scheduler = s.label();
+            e.goroutine = goid;
+            e.processor = p;
+            e.where = where(gp, goid);
+            e.commit();
         }
     }
 
@@ -142,20 +136,11 @@ final class JfrRecorder extends Recorder {
 
     @Override
     protected void thread(Machine m, boolean begins) {
-        if (begins) {
-            ThreadBegin e = new ThreadBegin();
-            if (e.isEnabled()) {
-                e.scheduler = m.s.label();
-                e.m = M.ID.get(m.mp);
-                e.commit();
-            }
-        } else {
-            ThreadEnd e = new ThreadEnd();
-            if (e.isEnabled()) {
-                e.scheduler = m.s.label();
-                e.m = M.ID.get(m.mp);
-                e.commit();
-            }
+        ThreadEvent e = begins ? new ThreadBegin() : new ThreadEnd();
+        if (e.isEnabled()) {
+            e.scheduler = m.s.label();
+            e.m = M.ID.get(m.mp);
+            e.commit();
         }
     }
 }

@@ -132,9 +132,8 @@ final class Central {
     }
 
     /**
-     * Takes a block back from a thread without a P, or with a P of another node.
+     * Takes a block back from a thread without a P, or with a P of another node. Returns false, without a change, when it is free already.
      *
-     * @return false, without a change, when it is free already
      * @throws IllegalStateException when the allocator is closed
      */
     boolean giveOne(long block) {

@@ -180,13 +180,13 @@ final class Heap {
         try {
             return align <= PAGE ? Memory.map(bytes) : Memory.mapAligned(bytes, align);
         } catch (NativeException e) {
-            OutOfMemoryError oom = new OutOfMemoryError("Mcache: the kernel gives no " + bytes + " bytes: " + e.getMessage());
-            oom.initCause(e);
-            throw oom;
+            throw (OutOfMemoryError) new OutOfMemoryError("Mcache: the kernel gives no " + bytes + " bytes: " + e.getMessage())
+                    .initCause(e);
         }
     }
 
-    private static void unmap(long at, long bytes) {
+    /** Undoes a mapping, or leaves it if that fails. */
+    static void unmap(long at, long bytes) {
         try {
             Memory.unmap(at, bytes);
         } catch (OutOfMemoryError | NativeException e) {

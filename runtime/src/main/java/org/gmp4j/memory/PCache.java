@@ -76,9 +76,7 @@ final class PCache implements Processor.Cache {
         try {
             words = Memory.map(BYTES);
         } catch (NativeException e) {
-            OutOfMemoryError oom = new OutOfMemoryError("Mcache: " + e.getMessage());
-            oom.initCause(e);
-            throw oom;
+            throw (OutOfMemoryError) new OutOfMemoryError("Mcache: " + e.getMessage()).initCause(e);
         }
         boolean _ = Memory.preferNode(words, BYTES, node); // If refused, the page is on the node of the first access, usually this one.
     }
@@ -166,9 +164,8 @@ final class PCache implements Processor.Cache {
     }
 
     /**
-     * Frees a block.
+     * Frees a block. Returns false, without a change, when it is free already.
      *
-     * @return false, without a change, when it is free already
      * @throws IllegalStateException when the allocator is closed
      */
     boolean give(int c, long block) {
@@ -258,11 +255,7 @@ final class PCache implements Processor.Cache {
      * no P.
      */
     void unmap() {
-        try {
-            Memory.unmap(words, BYTES);
-        } catch (OutOfMemoryError | NativeException e) {
-            return; // A page is lost.
-        }
+        Heap.unmap(words, BYTES);
     }
 
     /** Adds this cache's counts to the arguments. */

@@ -20,7 +20,6 @@ final class SizeClasses {
     private static final int STEPS_LOG = 2;
 
     static final int COUNT = FINE_CLASSES + (Integer.numberOfTrailingZeros(LARGEST) - FINE_LOG << STEPS_LOG);
-    /** The value for no class. */
     static final int NONE = -1;
 
     /**
@@ -62,12 +61,10 @@ final class SizeClasses {
         return SIZE[c];
     }
 
-    /** Returns the number of blocks of a batch. */
     static int batch(int c) {
         return Math.clamp(BATCH_BYTES / SIZE[c], LEAST_BATCH, MOST_BATCH);
     }
 
-    /** Returns the number of blocks of a span. */
     static int blocks(int c) {
         return SPAN / SIZE[c];
     }

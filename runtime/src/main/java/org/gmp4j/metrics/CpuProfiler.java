@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.metrics;
 
-import java.util.ArrayList;
-import java.util.List;
-
-import org.gmp4j.metrics.Profile.Sample;
 import org.gmp4j.report.CpuSampler;
 import org.gmp4j.sched.base.Scheduler;
 
@@ -32,9 +28,7 @@ public final class CpuProfiler implements AutoCloseable {
 
     /** Returns the profile of the samples so far, and continues to sample. */
     public Profile profile() {
-        List<Sample> samples = new ArrayList<>();
-        Profile.add(sampler.found(), samples);
-        return new Profile("cpu", "samples", "cpu", interval, samples);
+        return new Profile("cpu", "samples", "cpu", interval, Profile.samples(sampler.found()));
     }
 
     /**

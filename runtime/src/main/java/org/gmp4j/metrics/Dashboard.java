@@ -108,9 +108,8 @@ public final class Dashboard implements AutoCloseable {
     }
 
     /**
-     * Returns the port that the property {@code gmp.dashboard} asks for.
+     * Returns the port that the property {@code gmp.dashboard} asks for; null when the property is not set.
      *
-     * @return the port; null when the property is not set
      * @throws IllegalArgumentException when the property's value is not a port
      */
     public static @Nullable Integer wanted() {

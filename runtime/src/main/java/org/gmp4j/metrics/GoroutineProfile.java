@@ -2,7 +2,6 @@
 package org.gmp4j.metrics;
 
 import java.io.IOException;
-import java.io.OutputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -13,6 +12,7 @@ import java.util.TreeMap;
 import java.util.function.Consumer;
 import java.util.function.LongPredicate;
 
+import org.gmp4j.report.LeakSearch;
 import org.gmp4j.report.Traceback;
 import org.gmp4j.sched.base.Scheduler;
 
@@ -85,7 +85,7 @@ public final class GoroutineProfile {
      */
     @SuppressWarnings("exports")
     public GoroutineProfile(Scheduler s, boolean leaked) {
-        this(leaked ? "goroutineleak" : "goroutine", leaked ? to -> Traceback.leaked(s, to) : to -> Traceback.list(s, to));
+        this(leaked ? "goroutineleak" : "goroutine", leaked ? to -> LeakSearch.each(s, to) : to -> Traceback.list(s, to));
     }
 
     /** Returns the profile of a scheduler's goroutines whose numbers {@code which} accepts. */
@@ -141,9 +141,7 @@ public final class GoroutineProfile {
      * @throws IOException when the file cannot be written
      */
     public void write(Path file) throws IOException {
-        try (OutputStream out = Files.newOutputStream(file)) {
-            out.write(pprof());
-        }
+        Path _ = Files.write(file, pprof());
     }
 
     /** Returns the profile in the format of pprof: {@code profile.proto}, compressed by gzip. */

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.metrics;
 
+import java.util.Arrays;
+
 /**
  * The distribution of values over buckets. Source: {@code runtime/metrics.Float64Histogram} of Go. A reading has arrays of its own, which
  * the caller may change.
@@ -12,11 +14,7 @@ package org.gmp4j.metrics;
 public record Histogram(long[] counts, double[] bounds) {
     /** Returns the number of values. */
     public long count() {
-        long n = 0;
-        for (long c : counts) {
-            n += c;
-        }
-        return n;
+        return Arrays.stream(counts).sum();
     }
 
     /**

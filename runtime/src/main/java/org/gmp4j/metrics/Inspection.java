@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.TimeUnit;
 
+import org.gmp4j.events.Places;
 import org.gmp4j.events.WaitProfile;
 import org.gmp4j.metrics.Profile.Sample;
 import org.gmp4j.report.WaitSampler;
@@ -28,7 +29,6 @@ final class Inspection {
     /** All unlocks for which a goroutine waited are recorded. */
     private static final long MUTEX_RATE = 1;
 
-    /** The subjects of profiles. */
     enum Kind {
         CPU,
         BLOCK,
@@ -77,10 +77,10 @@ final class Inspection {
                         inJdk.stop();
                     }
                 });
-                Profile.add(inJdk.found(), samples);
-                yield Profile.ofWaits(kind.text(), samples);
+                samples.addAll(Profile.samples(inJdk.found()));
+                yield new Profile(kind.text(), samples);
             }
-            case MUTEX -> Profile.ofWaits(kind.text(), waits(s.mutexProfile, kind, MUTEX_RATE, () -> TimeUnit.NANOSECONDS.sleep(nanos)));
+            case MUTEX -> new Profile(kind.text(), waits(s.mutexProfile, kind, MUTEX_RATE, () -> TimeUnit.NANOSECONDS.sleep(nanos)));
         };
     }
 
@@ -94,7 +94,7 @@ final class Inspection {
         if (!p.openWindow(rate)) {
             throw new IllegalStateException("another " + kind.text() + " profile of it is being taken");
         }
-        List<WaitProfile.Place> found;
+        Places found;
         try {
             span.pass();
         } finally {

@@ -2,7 +2,6 @@
 package org.gmp4j.metrics;
 
 import java.io.IOException;
-import java.io.OutputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -11,8 +10,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 
+import org.gmp4j.events.Places;
 import org.gmp4j.events.WaitProfile;
-import org.gmp4j.report.Places;
 
 /**
  * The places where goroutines spent time: on a CPU, waiting, or holding a lock for which other goroutines waited. Immutable.
@@ -48,24 +47,20 @@ public final class Profile {
     /** Makes a profile of waits. Users call {@code Gmp.blockProfile()} or {@code Gmp.mutexProfile()}. */
     @SuppressWarnings("exports")
     public Profile(String kind, WaitProfile waits) {
-        this(kind, "contentions", "delay", 1, samples(waits.all()));
-    }
-
-    /** Returns a sample for each of these places, in a new list. */
-    static List<Sample> samples(List<WaitProfile.Place> waits) {
-        List<Sample> samples = new ArrayList<>();
-        waits.forEach(p -> samples.add(new Sample(p.frames, p.labels, p.count(), p.nanos())));
-        return samples;
+        this(kind, samples(waits.all()));
     }
 
     /** Makes a profile of these waits. */
-    static Profile ofWaits(String kind, List<Sample> waits) {
-        return new Profile(kind, "contentions", "delay", 1, waits);
+    Profile(String kind, List<Sample> waits) {
+        this(kind, "contentions", "delay", 1, waits);
     }
 
-    /** Adds a sample for each of these places. */
-    static void add(Places places, List<Sample> to) {
-        places.forEach((p, c) -> to.add(new Sample(p.frames(), Map.copyOf(p.labels()), c.number(), c.nanos())));
+    /** Returns a sample for each of these places, in a new list. */
+    static List<Sample> samples(Places places) {
+        List<Sample> samples = new ArrayList<>();
+        places.forEach((p, c) -> samples.add(
+                new Sample(p.frames(), Map.copyOf(p.labels()), Math.round(c.number()), Math.round(c.nanos()))));
+        return samples;
     }
 
     /** Returns the samples, in descending order of their times. */
@@ -98,9 +93,7 @@ public final class Profile {
      * @throws IOException when the file cannot be written
      */
     public void write(Path file) throws IOException {
-        try (OutputStream out = Files.newOutputStream(file)) {
-            out.write(pprof());
-        }
+        Path _ = Files.write(file, pprof());
     }
 
     /** Returns the profile in the format of pprof: {@code profile.proto}, compressed by gzip. */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.metrics;
 
+import java.util.Arrays;
 import java.util.function.ToLongFunction;
 
 import org.gmp4j.lock.SchedLock;
@@ -106,11 +107,7 @@ final class Reading {
 
     /** Returns the sum of a P's number over all Ps. */
     long sum(ToLongFunction<Long> ofP) {
-        long n = 0;
-        for (Processor pr : procs) {
-            n += ofP.applyAsLong(pr.pp);
-        }
-        return n;
+        return Arrays.stream(procs).mapToLong(pr -> ofP.applyAsLong(pr.pp)).sum();
     }
 
     long sum(LongField ofP) {
@@ -119,19 +116,11 @@ final class Reading {
 
     /** Returns the sum of an M's counter over all Ms. */
     long sumOfMs(LongField ofM) {
-        long n = 0;
-        for (Machine m : s.machines()) {
-            n += ofM.getOpaque(m.mp);
-        }
-        return n;
+        return Arrays.stream(s.machines()).mapToLong(m -> ofM.getOpaque(m.mp)).sum();
     }
 
     long[] byP(ToLongFunction<Long> ofP) {
-        long[] n = new long[procs.length];
-        for (int i = 0; i < n.length; i++) {
-            n[i] = ofP.applyAsLong(procs[i].pp);
-        }
-        return n;
+        return Arrays.stream(procs).mapToLong(pr -> ofP.applyAsLong(pr.pp)).toArray();
     }
 
     long[] queues() {

@@ -5,11 +5,11 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import java.io.IOException;
 import java.io.InterruptedIOException;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.TreeMap;
 import java.util.concurrent.locks.ReentrantLock;
 
 import org.gmp4j.sched.base.Scheduler;
@@ -70,7 +70,6 @@ final class Snapshots implements WebServer.Bytes {
             } catch (IllegalStateException closed) {
                 continue;
             }
-            metrics = new TreeMap<>(metrics);
             boolean _ = metrics.values().removeIf(long[][].class::isInstance);
             metrics(b.append(comma), s.label(), metrics);
             b.append('}');
@@ -166,13 +165,7 @@ final class Snapshots implements WebServer.Bytes {
                 }
                 b.append(']');
             }
-            case long[] byP -> {
-                b.append('[');
-                for (int p = 0; p < byP.length; p++) {
-                    b.append(p == 0 ? "" : ",").append(byP[p]);
-                }
-                b.append(']');
-            }
+            case long[] byP -> b.append(Arrays.toString(byP).replace(" ", ""));
             case long[][] byPair -> {
                 b.append('[');
                 String comma = "";

@@ -51,12 +51,11 @@ public record Symptom(Kind kind, String text) {
     private static final double ONE_IN_100 = 0.99;
 
     /**
-     * Returns the symptoms in two readings of one scheduler.
+     * Returns the symptoms in two readings of one scheduler; empty when there are none.
      *
      * @param before the first reading, a result of {@link Metrics#read}
      * @param now the second reading
      * @param states the goroutines by state at the time of the second reading, a result of {@link Metrics#states}
-     * @return the symptoms; empty when there are none
      */
     public static List<Symptom> between(Map<String, Object> before, Map<String, Object> now, Map<String, Long> states) {
         List<Symptom> found = new ArrayList<>();

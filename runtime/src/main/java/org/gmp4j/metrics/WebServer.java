@@ -114,23 +114,15 @@ final class WebServer {
     /** Work that is done while a server lives. */
     interface Background {
         /** Does nothing. */
-        Background NONE = new Background() {
-            @Override
-            public void start() {
-                // Nothing.
-            }
-
-            @Override
-            public void stop() {
-                // Nothing.
-            }
-        };
+        Background NONE = new Background() { };
 
         /** Called once, when the server listens. */
-        void start();
+        default void start() {
+        }
 
         /** Called once, when the server has stopped, or when {@link #start} has thrown. */
-        void stop();
+        default void stop() {
+        }
     }
 
     /**

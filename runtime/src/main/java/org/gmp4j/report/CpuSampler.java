@@ -16,28 +16,17 @@ import org.gmp4j.struct.GSlots;
 import org.gmp4j.struct.GStatus;
 import org.gmp4j.struct.M;
 
-/**
- * A CPU profile. At intervals it samples which goroutine each M runs, and where.
- *
- * <p>A sample shows the place where the goroutine next reaches a safepoint of the JVM, not the place where it was. So a loop's body
- * shows at its end, and inlined code may show at its caller. A thread that the kernel has preempted counts as running.
- */
+/** A CPU profile. At intervals it samples which goroutine each M runs, and where. {@code metrics.CpuProfiler} says how exact that is. */
 public final class CpuSampler extends Sampler {
     /** A goroutine without a P is sampled if its thread was on a CPU for at least the interval divided by this number. */
     private static final int GOOD_PART = 4;
 
-    private final Places found = new Places();
     /** The CPU times, ns, of the Ms whose goroutines ran without a P at the last sample. Only the sampling thread uses this map. */
     private final Map<Machine, Long> cpu = new HashMap<>();
 
     /** Makes a sampler of a scheduler, with a sample every {@code interval} ns. */
     public CpuSampler(Scheduler s, long interval) {
         super(s, interval, "gmp-cpuprofile");
-    }
-
-    /** Returns the places, with their samples up to now. */
-    public Places found() {
-        return found;
     }
 
     @Override

@@ -197,21 +197,11 @@ public final class Fatal {
                 saving = u;
                 Thread t = new OwnThread(u::save, "gmp-save");
                 t.start();
-                while (t.isAlive()) {
-                    join(t);
-                }
+                OwnThread.joinUninterruptibly(t);
                 saving = null;
             }
         } catch (RuntimeException | Error e) {
             Stderr.print("(a trace was not saved: " + e + ")\n");
-        }
-    }
-
-    private static void join(Thread t) {
-        try {
-            t.join();
-        } catch (InterruptedException e) {
-            Thread.onSpinWait(); // The wait continues, because the process ends after it.
         }
     }
 

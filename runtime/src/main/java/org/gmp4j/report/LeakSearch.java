@@ -122,7 +122,7 @@ public final class LeakSearch extends HiddenStacks {
      *
      * @throws IllegalStateException when the scheduler is closed, or this JVM finds no leaks (see {@link Canary})
      */
-    static void each(Scheduler s, Consumer<Traceback.Goroutine> to) {
+    public static void each(Scheduler s, Consumer<Traceback.Goroutine> to) {
         for (int i = 0; i < TRIES && collectionsAreFull(); i++) {
             if (once(s, to)) {
                 return;

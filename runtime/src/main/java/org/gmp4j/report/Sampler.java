@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.report;
 
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
+import org.gmp4j.events.Places;
 import org.gmp4j.sched.base.Scheduler;
 import org.gmp4j.stack.OwnThread;
 
@@ -14,6 +14,7 @@ public abstract class Sampler {
     final Scheduler s;
     /** The time between two samples, ns. */
     final long interval;
+    final Places found = new Places();
     private final Thread thread;
     /** The time, a nanoTime, at which the last sample began. Written by {@link #start}, and then by the sampling thread. */
     private long looked;
@@ -37,6 +38,11 @@ public abstract class Sampler {
         return 0;
     }
 
+    /** Returns the places, with their samples up to now. */
+    public Places found() {
+        return found;
+    }
+
     /** Starts sampling. */
     public void start() {
         looked = System.nanoTime();
@@ -47,17 +53,7 @@ public abstract class Sampler {
     public void stop() {
         over = true;
         LockSupport.unpark(thread);
-        boolean interrupted = false;
-        while (thread.isAlive()) {
-            try {
-                thread.join(TimeUnit.SECONDS.toMillis(1));
-            } catch (InterruptedException e) {
-                interrupted = true;
-            }
-        }
-        if (interrupted) {
-            Thread.currentThread().interrupt();
-        }
+        OwnThread.joinUninterruptibly(thread);
     }
 
     private void loop() {

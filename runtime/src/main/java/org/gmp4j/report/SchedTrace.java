@@ -107,16 +107,13 @@ public final class SchedTrace {
         s.slots.forEach(gp -> {
             int st = GStatus.readgstatus(gp);
             if (st != GStatus.GDEAD) {
-                String reason = st == GStatus.GWAITING ? states.of(gp, st, GStack.of(s, gp), NO_FRAMES) : reason(gp);
+                String reason = st == GStatus.GWAITING ? states.of(gp, st, GStack.of(s, gp), NO_FRAMES)
+                        : WaitReason.of(G.WAITREASON.getOpaque(gp)).text();
                 b.append("  G").append(G.GOID.get(gp)).append(": status=").append(names ? GStatus.name(st) : "" + st).append('(')
                         .append(reason).append(") m=").append(m(G.M.getOpaque(gp)))
                         .append(" lockedm=").append(m(G.LOCKEDM.get(gp))).append('\n');
             }
         });
-    }
-
-    private static String reason(long gp) {
-        return WaitReason.of(G.WAITREASON.getOpaque(gp)).text();
     }
 
     /**

@@ -13,6 +13,7 @@ import java.util.concurrent.locks.LockSupport;
 import org.gmp4j.ffi.OsThread;
 import org.gmp4j.sched.GStack;
 import org.gmp4j.sched.base.Scheduler;
+import org.gmp4j.stack.OwnThread;
 import org.gmp4j.stack.Stack;
 import org.gmp4j.struct.G;
 import org.gmp4j.struct.GStatus;
@@ -111,10 +112,7 @@ public final class StackSearch {
     }
 
     static Thread[] platformThreads() {
-        ThreadGroup root = Thread.currentThread().getThreadGroup();
-        while (root.getParent() != null) {
-            root = root.getParent();
-        }
+        ThreadGroup root = OwnThread.root();
         for (int room = 2 * root.activeCount() + 8;; room *= 2) {
             Thread[] all = new Thread[room];
             int n = root.enumerate(all);

@@ -104,11 +104,6 @@ public final class Traceback {
         return status != GStatus.GDEAD && status != GStatus.GIDLE && !GSlots.isCollected(gp);
     }
 
-    /** Passes every leaked goroutine to {@code to}, one at a time; see {@link LeakSearch}. */
-    public static void leaked(Scheduler s, Consumer<Goroutine> to) {
-        LeakSearch.each(s, to);
-    }
-
     /** Passes the number of every goroutine to {@code to}. Takes no lock. */
     public static void numbers(Scheduler s, LongConsumer to) {
         s.slots.forEach(gp -> {

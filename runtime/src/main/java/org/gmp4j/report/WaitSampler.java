@@ -23,7 +23,8 @@ import org.gmp4j.struct.WaitReason;
  * sleeps, and waits for sockets, selectors, pipes and processes. At intervals it takes a sample: it finds the goroutines that wait, and
  * adds the time since the last sample to the place of each. So a wait itself costs nothing, and a wait that has not ended counts too. A
  * wait that is shorter than the interval is seen with a probability in proportion to its length. So the times are right on average, but the
- * number of waits includes only waits during which a sample was taken.
+ * number of waits includes only waits during which a sample was taken. A place has the labels of its goroutines, and the label {@code wait}
+ * with the reason of the wait.
  */
 public final class WaitSampler extends Sampler {
     private static final String REASON = "wait";
@@ -37,18 +38,12 @@ public final class WaitSampler extends Sampler {
     /** The greatest number of goroutines whose last wait is remembered. */
     private static final int MOST_REMEMBERED = 100_000;
 
-    private final Places found = new Places();
     /** The wait in which each goroutine was seen last, by the goroutine's number. */
     private final Map<Long, Integer> seen = new HashMap<>();
 
     /** Makes a sampler of a scheduler. */
     public WaitSampler(Scheduler s) {
         super(s, INTERVAL, "gmp-waitprofile");
-    }
-
-    /** Returns the places. A place has the labels of its goroutines, and the label {@code wait} with the reason of the wait. */
-    public Places found() {
-        return found;
     }
 
     @Override

@@ -68,7 +68,7 @@ public class OwnThread extends Thread {
     }
 
     /** Returns the root group, which holds the JVM's own threads. */
-    static ThreadGroup root() {
+    public static ThreadGroup root() {
         ThreadGroup g = Thread.currentThread().getThreadGroup();
         for (ThreadGroup up = g.getParent(); up != null; up = g.getParent()) {
             g = up;

@@ -7,7 +7,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 
 /** A message of protocol buffers that is encoded field by field. Source: protobuf.dev/programming-guides/encoding. */
-final class Proto {
+public final class Proto {
     private static final int VARINT = 0;
     private static final int FIXED64 = 1;
     private static final int BYTES = 2;
@@ -17,6 +17,7 @@ final class Proto {
     private byte[] b = new byte[256];
     private int n;
 
+    /** Removes all fields. */
     Proto clear() {
         n = 0;
         return this;
@@ -28,23 +29,24 @@ final class Proto {
         }
     }
 
-    private void raw(long v) {
+    /** Adds a number without a field, as one of the packed numbers of a field. */
+    public Proto varint(long v) {
         room(MOST_VARINT_BYTES);
         while ((v & ~0x7FL) != 0) {
             b[n++] = (byte) (v | 0x80);
             v >>>= 7;
         }
         b[n++] = (byte) v;
-    }
-
-    Proto number(int field, long v) {
-        raw((long) field << WIRE_BITS | VARINT);
-        raw(v);
         return this;
     }
 
+    /** Adds a number. */
+    public Proto number(int field, long v) {
+        return varint((long) field << WIRE_BITS | VARINT).varint(v);
+    }
+
     Proto fixed(int field, long v) {
-        raw((long) field << WIRE_BITS | FIXED64);
+        varint((long) field << WIRE_BITS | FIXED64);
         room(Long.BYTES);
         for (int i = 0; i < Long.BYTES; i++) {
             b[n++] = (byte) (v >>> i * Byte.SIZE);
@@ -52,25 +54,27 @@ final class Proto {
         return this;
     }
 
-    Proto text(int field, String s) {
+    /** Adds a text in UTF-8. */
+    public Proto text(int field, String s) {
         byte[] utf8 = s.getBytes(StandardCharsets.UTF_8);
         return bytes(field, utf8, utf8.length);
     }
 
-    Proto message(int field, Proto m) {
+    /** Adds a message within this one, or the packed numbers of a field. */
+    public Proto message(int field, Proto m) {
         return bytes(field, m.b, m.n);
     }
 
     private Proto bytes(int field, byte[] from, int length) {
-        raw((long) field << WIRE_BITS | BYTES);
-        raw(length);
+        varint((long) field << WIRE_BITS | BYTES).varint(length);
         room(length);
         System.arraycopy(from, 0, b, n, length);
         n += length;
         return this;
     }
 
-    void writeTo(OutputStream out) throws IOException {
+    /** Writes the fields that were added. */
+    public void writeTo(OutputStream out) throws IOException {
         out.write(b, 0, n);
     }
 }

@@ -216,12 +216,7 @@ public final class Weave {
     }
 
     private static boolean isArchive(String name) {
-        for (String end : ARCHIVES) {
-            if (name.endsWith(end)) {
-                return true;
-            }
-        }
-        return false;
+        return ARCHIVES.stream().anyMatch(name::endsWith);
     }
 
     private static boolean startsWith(byte[] content, int magic) {

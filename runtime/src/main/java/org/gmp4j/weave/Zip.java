@@ -54,7 +54,6 @@ final class Zip {
     private record Change(byte[] content, byte[] packed) {
     }
 
-    /** One entry. */
     final class Entry {
         /** The offset of its header in the central directory. */
         private final int central;
@@ -323,23 +322,15 @@ final class Zip {
     }
 
     private List<Entry> byPlace() {
-        List<Entry> sorted = new ArrayList<>(entries);
-        sorted.sort(Comparator.comparingInt(e -> e.start));
-        return sorted;
+        return entries.stream().sorted(Comparator.comparingInt(e -> e.start)).toList();
     }
 
     List<Entry> entries() {
         return entries;
     }
 
-    /** Returns whether an entry was replaced or dropped. */
     boolean isChanged() {
-        for (Entry e : entries) {
-            if (e.change != null || e.dropped) {
-                return true;
-            }
-        }
-        return false;
+        return entries.stream().anyMatch(e -> e.change != null || e.dropped);
     }
 
     byte[] toArray() throws IOException {

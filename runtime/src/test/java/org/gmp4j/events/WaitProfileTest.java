@@ -4,10 +4,9 @@ package org.gmp4j.events;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import java.util.List;
+import java.util.HashMap;
 import java.util.Map;
 
-import org.gmp4j.print.Frames;
 import org.junit.jupiter.api.Test;
 
 /** {@link WaitProfile}: the places that it keeps. */
@@ -18,8 +17,14 @@ class WaitProfileTest {
         profile.waited(Map.of("request", "" + request), false, 10);
     }
 
-    private static WaitProfile.Place others(List<WaitProfile.Place> all) {
-        return all.stream().filter(p -> p.frames.equals(List.of(Frames.OTHERS))).findFirst().orElseThrow();
+    private static Map<Places.Place, Places.Count> all(Places places) {
+        Map<Places.Place, Places.Count> all = new HashMap<>();
+        places.forEach(all::put);
+        return all;
+    }
+
+    private static double only(Places places) {
+        return all(places).values().iterator().next().number();
     }
 
     /** Labels that are never the same twice do not fill the heap. Nothing that was counted is lost, and old places are still counted at. */
@@ -28,15 +33,14 @@ class WaitProfileTest {
         WaitProfile profile = new WaitProfile();
         profile.setRate(1, "");
         for (int round = 0; round < 2; round++) {
-            for (int i = 0; i < WaitProfile.MOST + MORE; i++) {
+            for (int i = 0; i < Places.MOST + MORE; i++) {
                 wait(profile, i);
             }
         }
-        List<WaitProfile.Place> all = profile.all();
-        assertEquals(WaitProfile.MOST + 1, all.size());
-        assertEquals(2 * MORE, others(all).count());
-        assertEquals(20 * MORE, others(all).nanos());
-        assertTrue(all.stream().allMatch(p -> p.count() == 2 || p.frames.equals(List.of(Frames.OTHERS))));
+        Map<Places.Place, Places.Count> all = all(profile.all());
+        assertEquals(Places.MOST + 1, all.size());
+        assertEquals(new Places.Count(2 * MORE, 20 * MORE), all.remove(Places.Place.OTHERS));
+        assertTrue(all.values().stream().allMatch(c -> c.number() == 2));
     }
 
     /** A profile of a span finds room for its places, and leaves the program's as they are. */
@@ -45,20 +49,20 @@ class WaitProfileTest {
         WaitProfile profile = new WaitProfile();
         for (int window = 0; window < 2; window++) {
             assertTrue(profile.openWindow(1));
-            for (int i = 0; i < WaitProfile.MOST; i++) {
-                wait(profile, window * WaitProfile.MOST + i);
+            for (int i = 0; i < Places.MOST; i++) {
+                wait(profile, window * Places.MOST + i);
             }
-            List<WaitProfile.Place> found = profile.closeWindow();
-            assertEquals(WaitProfile.MOST, found.size());
-            assertTrue(found.stream().allMatch(p -> p.count() == 1));
+            Map<Places.Place, Places.Count> found = all(profile.closeWindow());
+            assertEquals(Places.MOST, found.size());
+            assertTrue(found.values().stream().allMatch(c -> c.number() == 1));
         }
-        assertEquals(List.of(), profile.all());
+        assertEquals(Map.of(), all(profile.all()));
         profile.setRate(1, "");
         for (int window = 0; window < 2; window++) {
             assertTrue(profile.openWindow(1));
             wait(profile, 0);
-            assertEquals(1, profile.closeWindow().getFirst().count());
+            assertEquals(1, only(profile.closeWindow()));
         }
-        assertEquals(2, profile.all().getFirst().count());
+        assertEquals(2, only(profile.all()));
     }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.gmp4j.report;
+package org.gmp4j.events;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
@@ -20,7 +20,7 @@ class PlacesTest {
 
     private static Map<Places.Place, String> all(Places places) {
         Map<Places.Place, String> all = new HashMap<>();
-        places.forEach((p, c) -> all.put(p, c.number() + " " + c.nanos()));
+        places.forEach((p, c) -> all.put(p, Math.round(c.number()) + " " + Math.round(c.nanos())));
         return all;
     }
 
@@ -47,6 +47,6 @@ class PlacesTest {
         Map<Places.Place, String> all = all(places);
         assertEquals(Places.MOST + 1, all.size());
         assertEquals("2 20", all.get(new Places.Place(FRAMES, request(Places.MOST - 1))));
-        assertEquals(2 * MORE + " " + 20 * MORE, all.get(Places.OTHERS));
+        assertEquals(2 * MORE + " " + 20 * MORE, all.get(Places.Place.OTHERS));
     }
 }
