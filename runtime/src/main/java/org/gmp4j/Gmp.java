@@ -387,11 +387,10 @@ public final class Gmp implements Executor, AutoCloseable {
      * @throws IllegalStateException after {@link #close}
      */
     public boolean runWithin(Runnable fn, Duration d) {
+        Limits limits = Limits.within(d).uninterruptibly();
         Task<Void> t = start(fn);
-        boolean done = t.waitOrCancel(Limits.within(d).uninterruptibly());
-        if (done) {
-            Void _ = t.rethrown();
-        }
+        boolean done = t.waitOrCancel(limits);
+        Void _ = done ? t.rethrown() : null;
         return done;
     }
 

@@ -239,6 +239,8 @@ class EndingsTest {
             Context x = Context.background().withCancel();
             x.cancel();
             assertSame(Context.CANCELED, Kind.said(always(() -> gmp.gmp.runUnless(x, () -> told.send("not started")))));
+            assertThrows(NullPointerException.class, () -> gmp.gmp.runWithin(() -> told.send("not started"), null));
+            gmp.run(() -> { });
             assertNull(told.tryRecv());
         }
     }

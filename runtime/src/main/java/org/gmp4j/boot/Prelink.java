@@ -36,6 +36,7 @@ public final class Prelink {
             sched StopTheWorld StopTheWorld$Procs Syscall Threads Threads$Exit Tracing Wakep
             sched.base Checkdead Collected Gate Gcount Outside PreemptSignal Recorder Recorder$Taken TraceEvents
             sched.jdk JdkReady JdkReady$Wakeup NamedPools Stacks
+            sched.upkeep ProcsUpdate
             stack EndLatch JdkState StackRef
             struct G GStatus Latency M PStatus SchedStat Schedt WaitReason
             sysmon ArmPoints$Overrun GlobalTurn Strays$Stray ThreadState$Seen WatchedM
@@ -58,7 +59,7 @@ public final class Prelink {
             sync WaitGroup$LettingGo
             time Time Timer
             timer FuncTimer TickTimer TickTimer$Maker
-            wait DoneChans DoneChans$Operations Limits Limits$Interrupts NotifyList NotifyList$1 NotifyList$Dropped NotifyList$OfTicket
+            wait DoneChans DoneChans$Operations Limits Limits$Interrupts NotifyList NotifyList$Dropped NotifyList$OfTicket
             wait Sema Sema$1 Sema$OfSema WaitCancellation WaitCancellation$Limit WaitCancellation$OfQueue Waiting Waiting$1
             """;
 

@@ -61,6 +61,8 @@ public final class Sema extends SemaRoot.Key {
         Sema s = new Sema();
         SemaRoot _ = SemaRoot.of(s);
         int _ = (int) VALUE.getAndAdd(s, 1);
+        boolean _ = s.take();
+        Reference.reachabilityFence(s);
     }
 
     /** Makes a semaphore without a unit. */

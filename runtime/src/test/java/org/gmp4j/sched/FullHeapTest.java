@@ -66,6 +66,14 @@ class FullHeapTest {
         assertEquals(0, r.exit(), r::toString);
     }
 
+    /** A lock that was taken can be released, although the program has released none before. */
+    @Test
+    void firstUnlocks() {
+        Result r = new ChildJvm(FullHeapUnlockProgram.class).with("-Xmx16m").run();
+        assertEquals("thrown: null\n", r.out(), r::toString);
+        assertEquals(0, r.exit(), r::toString);
+    }
+
     /** Nothing is lost when memory runs out between two steps of the poller's making, or of a scheduler's end. */
     @Tag("long")
     @Test
