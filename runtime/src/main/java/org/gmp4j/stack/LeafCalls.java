@@ -23,14 +23,15 @@ import org.gmp4j.ffi.Native;
  * the JDK would load and generate some 250 classes, for which each start would pay.
  *
  * <p>{@link Native#given} initialises this class. HotSpot does not check the registers, so a leaf is made only where its registers
- * are known: by JDK 25 for x86-64. Elsewhere, and with {@code -Dgmp.calls=linker}, the bindings use the JDK's public classes.
+ * are known: by the versions of {@link JdkVersion} for x86-64. Elsewhere, and with {@code -Dgmp.calls=linker}, the bindings use the JDK's
+ * public classes.
  */
 final class LeafCalls extends Native {
     private static final String[] PACKAGES = {"jdk.internal.access", "jdk.internal.foreign.abi", "jdk.internal.foreign.abi.x64",
         "jdk.internal.loader", "jdk.internal.misc"};
 
     static {
-        boolean known = JdkThreads.VERSION == JdkVersion.JDK_25 && "amd64".equals(System.getProperty("os.arch"));
+        boolean known = "amd64".equals(System.getProperty("os.arch"));
         if (known && !"linker".equals(System.getProperty("gmp.calls")) && opened()) {
             give();
         }
@@ -45,7 +46,10 @@ final class LeafCalls extends Native {
         critical = X64.leaf(abi, false);
     }
 
-    /** Opens the packages to the runtime's module, for good. Returns false if the runtime has no access to the JDK. */
+    /**
+     * Opens the packages to the runtime's module, for good. Returns false if the runtime has no access to the JDK, or does not know its
+     * version.
+     */
     private static boolean opened() {
         boolean all = true;
         for (String name : PACKAGES) {
