@@ -63,10 +63,6 @@ public final class Select {
     @SuppressWarnings("unused") // Accessed through BUSY.
     private volatile boolean busy;
 
-    static { // The access at the end of a run: see FieldHandle.
-        BUSY.setRelease(new Select(), false);
-    }
-
     private Select() {
     }
 

@@ -15,7 +15,6 @@ import java.util.function.Consumer;
 
 import org.gmp4j.affinity.Affinity;
 import org.gmp4j.affinity.StealOrder;
-import org.gmp4j.boot.Prelink;
 import org.gmp4j.config.Config;
 import org.gmp4j.config.DebugVars;
 import org.gmp4j.config.Placement;
@@ -34,7 +33,7 @@ import org.gmp4j.tracing.Session;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Settings of a scheduler, and its start. The start checks the settings, runs {@link Prelink}, starts the servers that the settings ask
+ * Settings of a scheduler, and its start. The start checks the settings, runs {@link Rehearsal}, starts the servers that the settings ask
  * for, makes the scheduler, and starts the trace.
  */
 final class Settings implements Gmp.Builder {
@@ -258,8 +257,7 @@ final class Settings implements Gmp.Builder {
         if (hugePages) {
             Mem.useHugePages();
         }
-        Report.ALL.prepare();
-        Prelink.once(program, api);
+        Rehearsal.once(program, api);
         return startServed(config);
     }
 

@@ -11,21 +11,21 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The places in code that a profile has found, with counts. Labels whose values differ each time, such as the number of a request, make a
- * new place each time. So at most {@value #MOST} places are kept, and all others are counted together at {@link Place#OTHERS}. One thread
+ * new place each time. So at most {@value #MOST} places are kept, and all others are counted together at {@link #OTHERS}. One thread
  * at a time adds places, and any thread may read them.
  */
 public final class Places {
-    /** The greatest number of places, without {@link Place#OTHERS}. */
+    /** The greatest number of places, without {@link #OTHERS}. */
     static final int MOST = 4_096;
+    /** Stands for all places for which there is no room. */
+    static final Place OTHERS = new Place(List.of(Frames.OTHERS), Map.of());
 
     private final Map<Place, Count> found = new ConcurrentHashMap<>();
-    /** The counts of {@link Place#OTHERS}; null when nothing was counted there. */
+    /** The counts of {@link #OTHERS}; null when nothing was counted there. */
     private volatile @Nullable Count others;
 
     /** A place in code, innermost frame first, without the frames of the runtime, and with the goroutine's labels. */
     public record Place(List<StackTraceElement> frames, Map<String, String> labels) {
-        /** Stands for all places for which there is no room. */
-        static final Place OTHERS = new Place(List.of(Frames.OTHERS), Map.of());
     }
 
     /** The number of samples or waits at a place, and their total time, ns. They are estimates if a sample stands for several waits. */
@@ -51,12 +51,12 @@ public final class Places {
         return c == null ? new Count(number, nanos) : new Count(c.number + number, c.nanos + nanos);
     }
 
-    /** Passes all places, with their counts, to {@code each}. {@link Place#OTHERS} is the last, if anything was counted there. */
+    /** Passes all places, with their counts, to {@code each}. {@link #OTHERS} is the last, if anything was counted there. */
     public void forEach(BiConsumer<Place, Count> each) {
         found.forEach(each);
         Count rest = others;
         if (rest != null) {
-            each.accept(Place.OTHERS, rest);
+            each.accept(OTHERS, rest);
         }
     }
 }

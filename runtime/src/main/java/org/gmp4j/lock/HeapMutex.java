@@ -35,11 +35,6 @@ public final class HeapMutex extends WaitObject {
     private volatile int word;
     private final int rank;
 
-    static { // The accesses of a contended lock: see FieldHandle.
-        HeapMutex m = new HeapMutex(LockRank.SEMA);
-        int _ = (int) WORD.getOpaque(m) + (int) WORD.getAndSet(m, FREE);
-    }
-
     /** Makes a free lock of a rank of {@link LockRank}. */
     public HeapMutex(int rank) {
         this.rank = rank;
@@ -92,6 +87,23 @@ public final class HeapMutex extends WaitObject {
             int _ = Mem.INT.getAndAdd(bucket, 1);
             Futex.wake(bucket, Integer.MAX_VALUE);
         }
+    }
+
+    /** Runs the code for a contended lock once, on a free lock, so that it does not sleep: see {@code boot.Warm}. */
+    public static void rehearse() {
+        HeapMutex m = new HeapMutex(LockRank.SEMA);
+        m.lock();
+        m.unlock();
+        m.lockSlow();
+        if (LockRank.CHECK) {
+            LockRank.acquire(m.rank);
+        }
+        m.unlock();
+        m.sleep(); // It takes the lock as CONTENDED.
+        if (LockRank.CHECK) {
+            LockRank.acquire(m.rank);
+        }
+        m.unlock();
     }
 
     private long bucket() {

@@ -7,10 +7,6 @@ import java.lang.invoke.VarHandle;
 /**
  * Makes handles on fields on the Java heap. The class that declares such a field keeps the handle in a {@code static final}. {@link Struct}
  * makes accessors off-heap.
- *
- * <p>When code of a class first uses an access mode of a handle, the JVM links the access, which takes memory. It does so once for all
- * methods of the class. If a protocol uses a mode only in a step that must not fail, such as an unlock, the class uses that mode of that
- * handle in its initialiser, too.
  */
 public final class FieldHandle {
     private FieldHandle() {

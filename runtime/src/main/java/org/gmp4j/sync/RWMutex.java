@@ -58,10 +58,6 @@ public final class RWMutex {
     /** Any thread writes it by CAS, or, to lock for reading, by an addition. */
     private volatile long state;
 
-    static { // The accesses of an unlock: see FieldHandle.
-        boolean _ = STATE.compareAndSet(new RWMutex(), 0L, 0L);
-    }
-
     /** Makes an unlocked lock. */
     public RWMutex() {
     }

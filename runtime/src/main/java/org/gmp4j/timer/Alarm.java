@@ -83,8 +83,8 @@ final class Alarm {
     }
 
     /**
-     * Makes a LIVE alarm LIVE in another heap, or GONE if {@code to} is null, and a ZOMBIE GONE. Returns whether it was LIVE. Called
-     * under the lock of {@code to}, by the only thread that moves or removes the entry.
+     * Makes a LIVE alarm LIVE in another heap, or GONE if {@code to} is null, and a ZOMBIE GONE. Returns whether it was LIVE. Called by
+     * the only thread that moves or removes the entry, under the lock of {@code to}, or of the heap that had the entry if that is null.
      */
     boolean move(@Nullable TimerHeap to) {
         for (;;) {

@@ -42,12 +42,6 @@ public final class NotifyList {
      */
     private @Nullable Dropped dropped;
 
-    static { // See FieldHandle.
-        NotifyList none = new NotifyList();
-        NOTIFY.setVolatile(none, (int) WAIT.getAndAdd(none, 0));
-        int _ = (int) NOTIFY.get(none) + (int) NOTIFY.getVolatile(none) + (int) WAIT.getVolatile(none);
-    }
-
     /** A range of dropped tickets from {@code from} to {@code to}, both included. */
     private static final class Dropped {
         private int from;

@@ -57,14 +57,6 @@ public final class Sema extends SemaRoot.Key {
     /** The number of free units. Written by any thread, by CAS and addition. */
     private volatile int value;
 
-    static { // The accesses of a release: see FieldHandle.
-        Sema s = new Sema();
-        SemaRoot _ = SemaRoot.of(s);
-        int _ = (int) VALUE.getAndAdd(s, 1);
-        boolean _ = s.take();
-        Reference.reachabilityFence(s);
-    }
-
     /** Makes a semaphore without a unit. */
     public Sema() {
     }

@@ -47,6 +47,6 @@ class PlacesTest {
         Map<Places.Place, String> all = all(places);
         assertEquals(Places.MOST + 1, all.size());
         assertEquals("2 20", all.get(new Places.Place(FRAMES, request(Places.MOST - 1))));
-        assertEquals(2 * MORE + " " + 20 * MORE, all.get(Places.Place.OTHERS));
+        assertEquals(2 * MORE + " " + 20 * MORE, all.get(Places.OTHERS));
     }
 }

@@ -39,7 +39,7 @@ class WaitProfileTest {
         }
         Map<Places.Place, Places.Count> all = all(profile.all());
         assertEquals(Places.MOST + 1, all.size());
-        assertEquals(new Places.Count(2 * MORE, 20 * MORE), all.remove(Places.Place.OTHERS));
+        assertEquals(new Places.Count(2 * MORE, 20 * MORE), all.remove(Places.OTHERS));
         assertTrue(all.values().stream().allMatch(c -> c.number() == 2));
     }
 

@@ -66,10 +66,10 @@ class FullHeapTest {
         assertEquals(0, r.exit(), r::toString);
     }
 
-    /** A lock that was taken can be released, although the program has released none before. */
+    /** What began before ends, although the program has never released a lock, slept or left a blocking call. */
     @Test
-    void firstUnlocks() {
-        Result r = new ChildJvm(FullHeapUnlockProgram.class).with("-Xmx16m").run();
+    void forTheFirstTime() {
+        Result r = new ChildJvm(FullHeapFirstProgram.class).with("-Xmx16m").run();
         assertEquals("thrown: null\n", r.out(), r::toString);
         assertEquals(0, r.exit(), r::toString);
     }
@@ -107,7 +107,7 @@ class FullHeapTest {
         assertEquals(0, r.exit(), r::toString);
     }
 
-    /** It is made or refused: nothing hangs, or ends the process. */
+    /** It is made or refused: nothing of its rehearsal hangs, or ends the process. */
     @ParameterizedTest
     @ValueSource(strings = {"100", "600", "1150", "1250", "2500"})
     void theFirstScheduler(String kilobytes) {

@@ -16,7 +16,7 @@ import org.gmp4j.sync.Semaphore;
 
 /**
  * Threads that are to wait when there is no sudog, and no memory for one: they are told before anything has changed, or wait
- * without. While the heap is full nothing is used for the first time, not even a string.
+ * without. While the heap is full the program itself must use nothing for the first time, not even a string.
  */
 final class NoSudogProgram {
     private static final long NAP_NANOS = 5_000_000;
@@ -59,29 +59,7 @@ final class NoSudogProgram {
             SIGNALLED.set(1);
         });
         gmp.run(() -> { });
-        waits(steps[0], () -> c.send(one));
-        waits(steps[1], () -> c.send(one));
-        waits(steps[2], c::recv);
-        waits(select::run, () -> c.send(one));
-        waits(steps[4], () -> sem.release(1)); // The thread keeps the permit.
-        waits(() -> {
-            m.lock();
-            m.unlock();
-        }, m::unlock);
-        m.lock();
-        waits(() -> {
-            other.lock();
-            while (!condition) {
-                cond.await();
-            }
-            other.unlock();
-        }, () -> {
-            other.lock();
-            condition = true;
-            cond.signal();
-            other.unlock();
-        });
-        condition = false;
+        LockSupport.parkNanos(NAP_NANOS);
         Ballast.fill();
         drainSudogs();
         for (int i = 0; i < steps.length; i++) {
@@ -108,18 +86,6 @@ final class NoSudogProgram {
         sender.start();
         System.out.println("refused " + Arrays.toString(refused) + ", sent " + sent + ", taken " + taken + ", got " + c.recv());
         System.exit(0);
-    }
-
-    /** Does on a thread, which then waits, what later comes with a full heap; and ends that wait. */
-    private static void waits(Runnable step, Runnable end) {
-        Thread t = Thread.ofPlatform().start(step);
-        LockSupport.parkNanos(NAP_NANOS); // It waits, more or less.
-        end.run();
-        try {
-            t.join();
-        } catch (InterruptedException e) {
-            throw new IllegalStateException(e);
-        }
     }
 
     private static void drainSudogs() {

@@ -37,7 +37,7 @@ public final class UnfinishedSwitches {
         } while (!FIRST.compareAndSet(this, old, st));
     }
 
-    /** Runs the accesses to the list once: see {@code boot.Prelink}. */
+    /** Runs the accesses to the list once: see {@code Warm}. */
     public static void rehearse() {
         UnfinishedSwitches none = new UnfinishedSwitches();
         boolean _ = FIRST.compareAndSet(none, (Stack) null, (Stack) null);

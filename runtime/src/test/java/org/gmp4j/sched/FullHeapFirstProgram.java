@@ -1,19 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.sched;
 
+import java.time.Duration;
 import java.util.concurrent.locks.LockSupport;
 
 import org.gmp4j.Gmp;
+import org.gmp4j.Go;
 import org.gmp4j.sync.Cond;
 import org.gmp4j.sync.Mutex;
 import org.gmp4j.sync.RWMutex;
 
-/** Releases locks, and signals, for the first time in the process while the heap is full. Threads have begun to wait before. */
-final class FullHeapUnlockProgram {
+/**
+ * Releases locks, signals, and ends a sleep and a blocking call for the first time in the process while the heap is full. The waits have
+ * begun before.
+ */
+final class FullHeapFirstProgram {
     private static final long NAP_NANOS = 50_000_000;
     private static boolean condition;
+    private static volatile boolean slept;
+    private static volatile boolean returned;
+    private static volatile boolean full;
 
-    private FullHeapUnlockProgram() {
+    private FullHeapFirstProgram() {
     }
 
     public static void main(String[] args) throws InterruptedException {
@@ -34,9 +42,27 @@ final class FullHeapUnlockProgram {
             }
             other.unlock();
         });
+        gmp.go(() -> {
+            Go.sleep(Duration.ofNanos(4 * NAP_NANOS));
+            slept = true;
+        });
+        gmp.go(() -> {
+            try {
+                Object _ = Go.blocking(() -> {
+                    while (!full) {
+                        Thread.onSpinWait();
+                    }
+                    return full;
+                });
+            } catch (Exception e) {
+                throw new IllegalStateException(e);
+            }
+            returned = true;
+        });
         LockSupport.parkNanos(NAP_NANOS); // They wait, more or less.
         Throwable thrown = null;
         Ballast.fill();
+        full = true;
         try {
             m.unlock();
             rw.rUnlock();
@@ -46,6 +72,9 @@ final class FullHeapUnlockProgram {
             other.unlock();
         } catch (OutOfMemoryError e) {
             thrown = e;
+        }
+        while (!slept || !returned) {
+            LockSupport.parkNanos(NAP_NANOS / 10);
         }
         Ballast.drop();
         if (thrown == null) {
