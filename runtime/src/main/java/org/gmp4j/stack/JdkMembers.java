@@ -361,7 +361,6 @@ final class JdkMembers {
         add("timedWaitLock", thread().call(vt, "timedWaitLock"));
         add("timedWaitSeqNo", thread().get(vt, "timedWaitSeqNo"));
         add("setTimedWaitSeqNo", thread().number(2).put(vt, "timedWaitSeqNo"));
-        add("waitTimeoutExpired", thread().number(2).call(vt, "waitTimeoutExpired", byte.class));
         add("notified", thread().get(vt, "notified"));
         add("interruptibleWait", version.uninterruptibleWaits ? thread().get(vt, "interruptibleWait") : code().op(Code.ICONST_1));
         add("blockPermit", thread().get(vt, "blockPermit"));

@@ -228,9 +228,28 @@ public final class JdkState {
         }
     }
 
-    /** Ends the {@code Object.wait} with this number after its time limit, if the thread is still in it. May call {@link Stack#execute}. */
-    public static void waitTimedOut(Stack st, int wait) {
-        CALLS.waitTimeoutExpired(st.thread, wait);
+    /**
+     * Ends the {@code Object.wait} with this number after its time limit, if the thread is still in it. Waits while a dump holds the
+     * thread, because the end of a hold does not repeat this call. The JDK's own method loads a class when the state is UNBLOCKED already.
+     * With a full heap that fails, and then no thread would ready the goroutine.
+     *
+     * @return true if this call has ended the wait: the thread is runnable now, and the caller has to queue it
+     */
+    public static boolean endWait(Stack st, int wait) {
+        Thread vt = st.thread;
+        synchronized (CALLS.timedWaitLock(vt)) {
+            while (CALLS.timedWaitSeqNo(vt) == wait) {
+                int s = CALLS.state(vt);
+                if (s == TIMED_WAIT && CALLS.casState(vt, TIMED_WAIT, UNBLOCKED)) {
+                    return true;
+                }
+                if ((s & ~SUSPENDED) != TIMED_WAIT) {
+                    return false; // A notify or an interrupt has ended the wait.
+                }
+                Thread.yield();
+            }
+        }
+        return false;
     }
 
     /** Returns whether {@link #afterDone} takes the thread's monitor. A goroutine without a P may hold this monitor. */

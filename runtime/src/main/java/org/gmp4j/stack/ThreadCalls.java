@@ -56,9 +56,6 @@ abstract class ThreadCalls {
 
     abstract void setTimedWaitSeqNo(Thread vt, int number);
 
-    /** Ends the {@code Object.wait} with this number, if the thread is still in it. {@code number} is in the range of a byte. */
-    abstract void waitTimeoutExpired(Thread vt, int number);
-
     /** Reports to the JVM that the thread begins to unmount. */
     abstract void startUnmount(Thread vt);
 

@@ -2,6 +2,7 @@
 package org.gmp4j.sched;
 
 import java.time.Duration;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
 import org.gmp4j.Gmp;
@@ -11,13 +12,15 @@ import org.gmp4j.sync.Mutex;
 import org.gmp4j.sync.RWMutex;
 
 /**
- * Releases locks, signals, and ends a sleep and a blocking call for the first time in the process while the heap is full. The waits have
- * begun before.
+ * Releases locks, signals, and ends a sleep, waits with a limit of time in the JDK, and a blocking call for the first time in the process
+ * while the heap is full. The waits have begun before.
  */
 final class FullHeapFirstProgram {
     private static final long NAP_NANOS = 50_000_000;
     private static boolean condition;
     private static volatile boolean slept;
+    private static volatile boolean parked;
+    private static volatile boolean waited;
     private static volatile boolean returned;
     private static volatile boolean full;
 
@@ -47,6 +50,20 @@ final class FullHeapFirstProgram {
             slept = true;
         });
         gmp.go(() -> {
+            LockSupport.parkNanos(4 * NAP_NANOS);
+            parked = true;
+        });
+        gmp.go(() -> {
+            synchronized (m) {
+                try {
+                    m.wait(TimeUnit.NANOSECONDS.toMillis(4 * NAP_NANOS));
+                } catch (InterruptedException e) {
+                    throw new IllegalStateException(e);
+                }
+            }
+            waited = true;
+        });
+        gmp.go(() -> {
             try {
                 Object _ = Go.blocking(() -> {
                     while (!full) {
@@ -73,7 +90,7 @@ final class FullHeapFirstProgram {
         } catch (OutOfMemoryError e) {
             thrown = e;
         }
-        while (!slept || !returned) {
+        while (!slept || !parked || !waited || !returned) {
             LockSupport.parkNanos(NAP_NANOS / 10);
         }
         Ballast.drop();

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.lang.reflect.Field;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
@@ -31,6 +32,9 @@ import org.junit.jupiter.api.Test;
 class ParkTimerTest {
     private static final long AN_HOUR = 3_600_000;
     private static final int HANDOFFS = 20_000;
+    /** The bit of a virtual thread's state by which a dump holds the thread. */
+    private static final int SUSPENDED = 1 << 8;
+    private static final int HELD_MILLIS = 50;
     /** More than a heap has room for at first. */
     private static final int ENTRIES = 200;
 
@@ -132,6 +136,40 @@ class ParkTimerTest {
                 ends.set(true);
                 o.notifyAll();
             }
+            done.await();
+        }
+    }
+
+    /** A limit that passes while a dump holds the stack ends the wait as soon as the hold ends. */
+    @Test
+    void aLimitWaitsForADump() throws Exception {
+        Field state = Class.forName("java.lang.VirtualThread").getDeclaredField("state");
+        state.setAccessible(true);
+        try (TestGmp gmp = TestGmp.procs(1)) {
+            AtomicReference<GStack> waits = new AtomicReference<>();
+            CountDownLatch done = new CountDownLatch(1);
+            Object o = new Object();
+            gmp.go(() -> {
+                waits.set(GStack.current());
+                synchronized (o) {
+                    try {
+                        o.wait(AN_HOUR);
+                    } catch (InterruptedException e) {
+                        throw new AssertionError(e);
+                    }
+                }
+                done.countDown();
+            });
+            while (waits.get() == null || waits.get().thread.getState() != Thread.State.TIMED_WAITING) {
+                Thread.sleep(1);
+            }
+            GStack st = waits.get();
+            int waiting = state.getInt(st.thread);
+            state.setInt(st.thread, waiting | SUSPENDED);
+            Threads limit = new Threads().add("limit", () -> st.timedOut(1)).start(); // The first wait of the thread.
+            Thread.sleep(HELD_MILLIS);
+            state.setInt(st.thread, waiting);
+            limit.join();
             done.await();
         }
     }

@@ -20,6 +20,7 @@ import org.gmp4j.stack.Headroom;
 import org.gmp4j.stack.JdkPollers;
 import org.gmp4j.stack.JdkState;
 import org.gmp4j.stack.JdkThreads;
+import org.gmp4j.stack.Timeout;
 import org.gmp4j.struct.GStatus;
 import org.gmp4j.struct.M;
 import org.gmp4j.struct.Schedt;
@@ -150,9 +151,14 @@ public final class JdkReady {
         return true;
     }
 
-    /** Wakes a thread whose timed park has reached its limit. Called on an M or sysmon; takes no lock of the JDK. */
-    static void parkTimedOut(GStack st) {
-        if (JdkState.unpark(st)) {
+    /**
+     * Wakes a thread whose wait in the JDK has reached its time limit. Called on an M, on sysmon, or outside all schedulers. No code of the
+     * JDK runs, and nothing is allocated.
+     *
+     * @param wait the number of the wait; {@link Timeout#PARK} for a park
+     */
+    static void timedOut(GStack st, int wait) {
+        if (wait == Timeout.PARK ? JdkState.unpark(st) : JdkState.endWait(st, wait)) {
             jdkReady(st);
         }
     }

@@ -6,7 +6,6 @@ import java.nio.channels.spi.AbstractSelector;
 import org.gmp4j.sched.GStack;
 import org.gmp4j.sched.base.Scheduler;
 import org.gmp4j.stack.HiddenExecutor;
-import org.gmp4j.stack.JdkState;
 import org.gmp4j.stack.JdkThreads;
 import org.gmp4j.stack.Timeout;
 import org.jspecify.annotations.Nullable;
@@ -80,10 +79,6 @@ public abstract class JdkStack extends GStack {
 
     @Override
     public final void timedOut(int wait) {
-        if (wait == Timeout.PARK) {
-            JdkReady.parkTimedOut(this);
-        } else {
-            JdkState.waitTimedOut(this, wait);
-        }
+        JdkReady.timedOut(this, wait);
     }
 }
