@@ -2,7 +2,6 @@
 package org.gmp4j;
 
 import java.lang.invoke.MethodHandles;
-import java.lang.invoke.VarHandle;
 import java.lang.ref.Reference;
 import java.util.concurrent.atomic.AtomicLong;
 
@@ -12,7 +11,8 @@ import org.gmp4j.queue.WaitQ;
 import org.gmp4j.sched.Bubble;
 import org.gmp4j.sched.GStack;
 import org.gmp4j.sched.Park;
-import org.gmp4j.struct.FieldHandle;
+import org.gmp4j.struct.HeapInt;
+import org.gmp4j.struct.HeapLong;
 import org.gmp4j.struct.Sudog;
 import org.gmp4j.struct.WaitReason;
 import org.gmp4j.wait.Limits;
@@ -58,9 +58,8 @@ abstract sealed class Hchan implements AutoCloseable permits Chan, LongChan {
      */
     static final long ENDS = -3;
 
-    private static final VarHandle COUNT = FieldHandle.of(MethodHandles.lookup(), Hchan.class, "count", int.class);
-    private static final VarHandle IS_CLOSED = FieldHandle.of(MethodHandles.lookup(), Hchan.class, "closed", boolean.class);
-    private static final VarHandle ORDER = FieldHandle.of(MethodHandles.lookup(), Hchan.class, "order", long.class);
+    private static final HeapInt<Hchan> COUNT = HeapInt.of(MethodHandles.lookup(), Hchan.class, "count");
+    private static final HeapLong<Hchan> ORDER = HeapLong.of(MethodHandles.lookup(), Hchan.class, "order");
     private static final AtomicLong LAST_ORDER = new AtomicLong();
 
     final HeapMutex lock = new HeapMutex(LockRank.HCHAN);
@@ -79,7 +78,7 @@ abstract sealed class Hchan implements AutoCloseable permits Chan, LongChan {
     /** Index of the first element. */
     private int recvx;
     /** Written under the lock, once. */
-    private boolean closed;
+    private volatile boolean closed;
     /** See {@link #order}. */
     private volatile long order;
     /** The timer that sends to this channel; null for a channel without one. Set once, by the timer's maker. */
@@ -111,7 +110,7 @@ abstract sealed class Hchan implements AutoCloseable permits Chan, LongChan {
      */
     final long order() {
         if (order == 0) {
-            ORDER.compareAndSet(this, 0L, LAST_ORDER.incrementAndGet());
+            boolean _ = ORDER.compareAndSet(this, 0, LAST_ORDER.incrementAndGet());
         }
         return order;
     }
@@ -167,7 +166,7 @@ abstract sealed class Hchan implements AutoCloseable permits Chan, LongChan {
     /** Sends. Returns false when {@code block} is false and the send would have to wait. */
     final boolean send(@Nullable Object v, long w, boolean block) {
         checkSender();
-        if (!block && !(boolean) IS_CLOSED.getVolatile(this) && full()) {
+        if (!block && !closed && full()) {
             Park.preemptPoint();
             return false;
         }
@@ -203,7 +202,7 @@ abstract sealed class Hchan implements AutoCloseable permits Chan, LongChan {
     }
 
     private boolean full() {
-        return cap == 0 ? recvq.isEmptyVolatile() : (int) COUNT.getVolatile(this) == cap;
+        return cap == 0 ? recvq.isEmptyVolatile() : COUNT.getVolatile(this) == cap;
     }
 
     private boolean send(@Nullable GStack st, @Nullable Object v, long w, boolean block) {
@@ -278,7 +277,7 @@ abstract sealed class Hchan implements AutoCloseable permits Chan, LongChan {
         }
         checkReceiver();
         Park.preemptPoint(); // A loop must yield even if none of its receives finds an element.
-        if (!(boolean) IS_CLOSED.getVolatile(this)) {
+        if (!closed) {
             return BLOCKS;
         }
         return empty() ? CLOSED : 0; // A send may have come between the first read and the close.
@@ -291,7 +290,7 @@ abstract sealed class Hchan implements AutoCloseable permits Chan, LongChan {
     }
 
     private boolean empty() {
-        return cap == 0 ? sendq.isEmptyVolatile() : (int) COUNT.getVolatile(this) == 0;
+        return cap == 0 ? sendq.isEmptyVolatile() : COUNT.getVolatile(this) == 0;
     }
 
     // A receive runs inside GStack.enter. It takes the lock and checks the channel with lockRecv. If there is an element, take moves it and
@@ -519,7 +518,7 @@ abstract sealed class Hchan implements AutoCloseable permits Chan, LongChan {
 
     /** Returns the number of buffered elements; 0 for a timer's channel, because only a receive checks whether the timer is due. */
     public int len() {
-        return timer != null ? 0 : (int) COUNT.getVolatile(this);
+        return timer != null ? 0 : COUNT.getVolatile(this);
     }
 
     /** Returns the capacity of the buffer in elements; 0 for a timer's channel. */

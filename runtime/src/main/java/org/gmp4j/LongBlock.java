@@ -2,7 +2,6 @@
 package org.gmp4j;
 
 import java.lang.invoke.MethodHandles;
-import java.lang.invoke.VarHandle;
 import java.lang.ref.PhantomReference;
 import java.lang.ref.ReferenceQueue;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -14,7 +13,7 @@ import org.gmp4j.lock.HeapMutex;
 import org.gmp4j.lock.LockRank;
 import org.gmp4j.sched.GStack;
 import org.gmp4j.stack.OwnThread;
-import org.gmp4j.struct.FieldHandle;
+import org.gmp4j.struct.HeapLong;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -41,7 +40,7 @@ final class LongBlock extends PhantomReference<LongChan> {
     private static final AtomicLong LIMIT = new AtomicLong(LEAST_LIMIT);
     private static final ReferenceQueue<LongChan> COLLECTED = new ReferenceQueue<>();
     private static final HeapMutex LOCK = new HeapMutex(LockRank.SEMA);
-    private static final VarHandle ADDRESS = FieldHandle.of(MethodHandles.lookup(), LongBlock.class, "address", long.class);
+    private static final HeapLong<LongBlock> ADDRESS = HeapLong.of(MethodHandles.lookup(), LongBlock.class, "address");
     /** Whether the thread that frees collected buffers runs. */
     private static final AtomicBoolean FREEING = new AtomicBoolean();
     /**
@@ -111,7 +110,7 @@ final class LongBlock extends PhantomReference<LongChan> {
     /** Frees the memory, unless it is free already. Any thread may call it, also under a channel's lock. */
     void free() {
         GStack st = GStack.enterChecked(); // May be called under a channel's lock.
-        long a = (long) ADDRESS.getAndSet(this, 0L);
+        long a = ADDRESS.getAndSet(this, 0);
         if (a != 0) {
             clear(); // The collector need not report the channel any more.
             LOCK.lock();

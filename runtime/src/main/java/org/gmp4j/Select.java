@@ -2,7 +2,6 @@
 package org.gmp4j;
 
 import java.lang.invoke.MethodHandles;
-import java.lang.invoke.VarHandle;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.ConcurrentModificationException;
@@ -12,7 +11,7 @@ import java.util.function.LongConsumer;
 import java.util.function.Supplier;
 
 import org.gmp4j.stack.Headroom;
-import org.gmp4j.struct.FieldHandle;
+import org.gmp4j.struct.HeapInt;
 import org.gmp4j.timer.RuntimeTimer;
 import org.gmp4j.wait.Limits;
 import org.jspecify.annotations.Nullable;
@@ -44,7 +43,7 @@ public final class Select {
     public static final int TIMEOUT = -2;
 
     private static final int FEW = 4;
-    private static final VarHandle BUSY = FieldHandle.of(MethodHandles.lookup(), Select.class, "busy", boolean.class);
+    private static final HeapInt<Select> BUSY = HeapInt.of(MethodHandles.lookup(), Select.class, "busy");
 
     /** All cases, in the order in which they were added. The objects from index {@link #n} on are kept for later cases. */
     private Scase[] cases = new Scase[FEW];
@@ -57,11 +56,11 @@ public final class Select {
     private @Nullable Runnable late;
     private long timeout = Selectgo.NO_TIMEOUT;
     /**
-     * Whether a thread is changing the Select, or is in {@link #run} and has not begun the action of a case. Set by CAS, so that of two
-     * threads one fails.
+     * 1 while a thread is changing the Select, or is in {@link #run} and has not begun the action of a case; else 0. Set by CAS, so that
+     * of two threads one fails.
      */
     @SuppressWarnings("unused") // Accessed through BUSY.
-    private volatile boolean busy;
+    private volatile int busy;
 
     private Select() {
     }
@@ -208,7 +207,7 @@ public final class Select {
         try {
             end();
         } catch (StackOverflowError e) {
-            busy = false;
+            busy = 0;
         }
         return this;
     }
@@ -221,7 +220,7 @@ public final class Select {
         try {
             end();
         } catch (StackOverflowError e) {
-            busy = false;
+            busy = 0;
         }
         return this;
     }
@@ -244,7 +243,7 @@ public final class Select {
     }
 
     private void begin() {
-        if (!BUSY.compareAndSet(this, false, true)) {
+        if (!BUSY.compareAndSet(this, 0, 1)) {
             throw new ConcurrentModificationException("a Select is used by two threads at once");
         }
     }
@@ -254,7 +253,7 @@ public final class Select {
      * stack is left for this call, the caller writes the field itself.
      */
     private void end() {
-        BUSY.setRelease(this, false);
+        BUSY.setRelease(this, 0);
     }
 
     @SuppressWarnings("NullAway") // A case without a channel is not among the cases that Selectgo tries.
@@ -286,7 +285,7 @@ public final class Select {
             try {
                 end();
             } catch (StackOverflowError e) {
-                busy = false;
+                busy = 0;
             }
         }
     }
@@ -363,7 +362,7 @@ public final class Select {
             try {
                 end(); // From here on the action and other threads may change the Select.
             } catch (StackOverflowError e) {
-                busy = false; // A call might overflow the stack again.
+                busy = 0; // A call might overflow the stack again.
             }
         }
         switch (kind) {

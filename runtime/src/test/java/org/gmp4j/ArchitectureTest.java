@@ -62,7 +62,7 @@ class ArchitectureTest {
             "stack.JdkShutdown", "stack.FinalReferenceHolder", "stack.JdkFrames", "stack.Bystanders", "agent.JdkPoint", "agent.JdkAccess");
     private static final Set<String> INTERNAL_TYPES = Set.of("stack.JdkThreads", "stack.JdkMembers", "stack.ThreadCalls",
             "stack.SwitchCalls", "stack.JdkContainer", "stack.JdkScheduler", "stack.LeafCalls", "stack.Stack", "struct.RawInt",
-            "struct.RawLong");
+            "struct.RawLong", "struct.Heap", "struct.HeapInt", "struct.HeapLong", "struct.HeapRef");
 
     private static final Path SCHED_USES = Path.of("src/test/resources/sched-uses.txt");
 

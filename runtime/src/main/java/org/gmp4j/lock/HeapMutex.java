@@ -2,11 +2,10 @@
 package org.gmp4j.lock;
 
 import java.lang.invoke.MethodHandles;
-import java.lang.invoke.VarHandle;
 
 import org.gmp4j.ffi.Futex;
 import org.gmp4j.ffi.Memory;
-import org.gmp4j.struct.FieldHandle;
+import org.gmp4j.struct.HeapInt;
 import org.gmp4j.struct.Mem;
 import org.gmp4j.struct.Throw;
 
@@ -29,9 +28,8 @@ public final class HeapMutex extends WaitObject {
     private static final int ACTIVE_SPIN = Runtime.getRuntime().availableProcessors() > 1 ? 4 : 0;
     private static final int SPIN_PAUSES = 30;
 
-    private static final VarHandle WORD = FieldHandle.of(MethodHandles.lookup(), HeapMutex.class, "word", int.class);
+    private static final HeapInt<HeapMutex> WORD = HeapInt.of(MethodHandles.lookup(), HeapMutex.class, "word");
 
-    @SuppressWarnings("unused") // Accessed through WORD.
     private volatile int word;
     private final int rank;
 
@@ -55,7 +53,7 @@ public final class HeapMutex extends WaitObject {
             for (int j = 0; j < SPIN_PAUSES; j++) {
                 Thread.onSpinWait();
             }
-            if ((int) WORD.getOpaque(this) == FREE && WORD.compareAndSet(this, FREE, HELD)) {
+            if (word == FREE && WORD.compareAndSet(this, FREE, HELD)) {
                 return;
             }
         }
@@ -66,7 +64,7 @@ public final class HeapMutex extends WaitObject {
         long bucket = bucket();
         for (;;) {
             int count = Mem.INT.getAcquire(bucket); // Read before the exchange: see the class comment.
-            if ((int) WORD.getAndSet(this, CONTENDED) == FREE) {
+            if (WORD.getAndSet(this, CONTENDED) == FREE) {
                 return;
             }
             Futex.await(bucket, count);
@@ -75,7 +73,7 @@ public final class HeapMutex extends WaitObject {
 
     /** Releases the lock. */
     public void unlock() {
-        int old = (int) WORD.getAndSet(this, FREE);
+        int old = WORD.getAndSet(this, FREE);
         if (old == FREE) {
             throw Throw.of("unlock of unlocked lock");
         }

@@ -9,7 +9,7 @@ import org.gmp4j.ffi.Memory;
 import org.gmp4j.ffi.NativeException;
 import org.gmp4j.sched.GStack;
 import org.gmp4j.sched.base.Processor;
-import org.gmp4j.struct.FieldHandle;
+import org.gmp4j.struct.HeapInt;
 import org.gmp4j.struct.Mem;
 import org.jspecify.annotations.Nullable;
 
@@ -33,7 +33,7 @@ final class PCache implements Processor.Cache {
     /** Whether the closing thread runs the users' fences by membarrier; otherwise the users run them. */
     private static final boolean ASYMMETRIC = Membarrier.isAvailable();
 
-    private static final VarHandle BUSY = FieldHandle.of(MethodHandles.lookup(), PCache.class, "busy", int.class);
+    private static final HeapInt<PCache> BUSY = HeapInt.of(MethodHandles.lookup(), PCache.class, "busy");
 
     private static final int SPINS = 1_000;
 
@@ -59,7 +59,6 @@ final class PCache implements Processor.Cache {
     boolean listed;
     @SuppressWarnings("unused")
     private long p0, p1, p2, p3, p4, p5, p6, p7, p8, p9, p10, p11, p12, p13, p14, p15;
-    @SuppressWarnings("unused") // Accessed through BUSY.
     private volatile int busy;
     @SuppressWarnings("unused")
     private long q0, q1, q2, q3, q4, q5, q6, q7, q8, q9, q10, q11, q12, q13, q14, q15;
@@ -241,7 +240,7 @@ final class PCache implements Processor.Cache {
 
     /** Waits until no thread is in the cache. Called by the closing thread, which has set {@code closed} and run the membarrier. */
     void quiesce() {
-        for (int i = 0; (int) BUSY.getAcquire(this) != 0; i++) {
+        for (int i = 0; busy != 0; i++) {
             if (i < SPINS) {
                 Thread.onSpinWait();
             } else {

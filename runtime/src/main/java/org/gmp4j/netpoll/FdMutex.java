@@ -2,11 +2,10 @@
 package org.gmp4j.netpoll;
 
 import java.lang.invoke.MethodHandles;
-import java.lang.invoke.VarHandle;
 
 import org.gmp4j.sched.GStack;
 import org.gmp4j.sched.Park;
-import org.gmp4j.struct.FieldHandle;
+import org.gmp4j.struct.HeapLong;
 import org.gmp4j.struct.Throw;
 import org.gmp4j.struct.WaitReason;
 import org.gmp4j.wait.Sema;
@@ -44,7 +43,7 @@ final class FdMutex {
     private static final long WWAIT = 1L << 43;
     private static final long WWAITS = COUNT << 43;
 
-    private static final VarHandle STATE = FieldHandle.of(MethodHandles.lookup(), FdMutex.class, "state", long.class);
+    private static final HeapLong<FdMutex> STATE = HeapLong.of(MethodHandles.lookup(), FdMutex.class, "state");
 
     /** Written by any user, by CAS. */
     private volatile long state;

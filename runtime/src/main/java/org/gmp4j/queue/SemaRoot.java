@@ -2,14 +2,13 @@
 package org.gmp4j.queue;
 
 import java.lang.invoke.MethodHandles;
-import java.lang.invoke.VarHandle;
 import java.util.concurrent.atomic.AtomicLong;
 
 import org.gmp4j.ffi.Memory;
 import org.gmp4j.lock.LockRank;
 import org.gmp4j.lock.RuntimeMutex;
 import org.gmp4j.lock.WaitObject;
-import org.gmp4j.struct.FieldHandle;
+import org.gmp4j.struct.HeapLong;
 import org.gmp4j.struct.Mem;
 import org.gmp4j.struct.Sudog;
 
@@ -53,7 +52,7 @@ public final class SemaRoot {
 
     /** A semaphore. */
     public abstract static class Key extends WaitObject {
-        private static final VarHandle ID = FieldHandle.of(MethodHandles.lookup(), Key.class, "id", long.class);
+        private static final HeapLong<Key> ID = HeapLong.of(MethodHandles.lookup(), Key.class, "id");
 
         /** Set once, by CAS from 0. */
         private volatile long id;
@@ -66,7 +65,7 @@ public final class SemaRoot {
         final long id() {
             long v = id;
             if (v == 0) {
-                boolean _ = ID.compareAndSet(this, 0L, IDS.incrementAndGet());
+                boolean _ = ID.compareAndSet(this, 0, IDS.incrementAndGet());
                 v = id;
             }
             return v;

@@ -2,10 +2,9 @@
 package org.gmp4j.queue;
 
 import java.lang.invoke.MethodHandles;
-import java.lang.invoke.VarHandle;
 
-import org.gmp4j.struct.FieldHandle;
 import org.gmp4j.struct.G;
+import org.gmp4j.struct.HeapLong;
 import org.gmp4j.struct.Sudog;
 
 /**
@@ -17,7 +16,7 @@ import org.gmp4j.struct.Sudog;
  * these sudogs out.
  */
 public final class WaitQ {
-    private static final VarHandle FIRST = FieldHandle.of(MethodHandles.lookup(), WaitQ.class, "first", long.class);
+    private static final HeapLong<WaitQ> FIRST = HeapLong.of(MethodHandles.lookup(), WaitQ.class, "first");
 
     private long first;
     private long last;
@@ -33,7 +32,7 @@ public final class WaitQ {
 
     /** Returns whether the queue is empty. Called without the lock. The queue may hold sudogs of selects that were won. */
     public boolean isEmptyVolatile() {
-        return (long) FIRST.getVolatile(this) == 0;
+        return FIRST.getVolatile(this) == 0;
     }
 
     /** Returns the sudog that has waited longest; 0 when there is none. */

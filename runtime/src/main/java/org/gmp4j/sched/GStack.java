@@ -18,9 +18,9 @@ import org.gmp4j.stack.Headroom;
 import org.gmp4j.stack.JdkState;
 import org.gmp4j.stack.JdkThreads;
 import org.gmp4j.stack.Stack;
-import org.gmp4j.struct.FieldHandle;
 import org.gmp4j.struct.G;
 import org.gmp4j.struct.GSlots;
+import org.gmp4j.struct.HeapInt;
 import org.gmp4j.struct.JdkWait;
 import org.gmp4j.struct.M;
 import org.gmp4j.struct.P;
@@ -35,7 +35,7 @@ import org.jspecify.annotations.Nullable;
 public abstract class GStack extends Stack {
     /** A value of {@link #waitTicket} that no ticket has. */
     public static final int NO_TICKET = -1;
-    private static final VarHandle TICKET = FieldHandle.of(MethodHandles.lookup(), GStack.class, "ticket", int.class);
+    private static final HeapInt<GStack> TICKET = HeapInt.of(MethodHandles.lookup(), GStack.class, "ticket");
 
     /** The least and the most switches between two counts of the frames on the heap. */
     private static final int FIRST_LOOK = 16;

@@ -4,17 +4,18 @@ package org.gmp4j.struct;
 import org.gmp4j.stack.JdkThreads;
 
 /**
- * Decides, once for the process, how {@link IntField} and {@link LongField} read and write words off-heap.
+ * Decides, once for the process, how the runtime reads and writes words off-heap ({@link IntField}, {@link LongField}) and fields of Java
+ * objects ({@link HeapInt}, {@link HeapLong}, {@link HeapRef}).
  *
  * <table>
  * <caption>The two implementations, by {@code -Dgmp.access}</caption>
- * <tr><td>{@code raw}</td><td>{@link RawInt}, {@link RawLong}</td><td>the default</td></tr>
- * <tr><td>{@code varhandle}</td><td>{@link HandleInt}, {@link HandleLong}</td><td>also with {@code gmp.checkptr}, because raw access checks
- * nothing, and where the JDK is not open to the runtime: goroutines cannot run there, but structs can be read</td></tr>
+ * <tr><td>{@code raw}</td><td>{@link RawInt}, {@link RawLong}, offsets of fields</td><td>the default</td></tr>
+ * <tr><td>{@code varhandle}</td><td>{@link HandleInt}, {@link HandleLong}, handles of fields</td><td>also with {@code gmp.checkptr},
+ * because raw access checks nothing, and where the JDK is not open to the runtime: goroutines cannot run there, but channels and locks can
+ * be used, and structs can be read</td></tr>
  * </table>
  *
- * Both have the same memory orders under the same names, because a {@code VarHandle} over a segment ends in the intrinsic that raw access
- * calls.
+ * Both have the same memory orders under the same names, because a {@code VarHandle} ends in the intrinsic that raw access calls.
  */
 final class Access {
     static final String PROPERTY = "gmp.access";

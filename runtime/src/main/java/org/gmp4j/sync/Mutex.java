@@ -2,7 +2,6 @@
 package org.gmp4j.sync;
 
 import java.lang.invoke.MethodHandles;
-import java.lang.invoke.VarHandle;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.function.Supplier;
@@ -12,7 +11,7 @@ import org.gmp4j.report.Fatal;
 import org.gmp4j.sched.GStack;
 import org.gmp4j.sched.base.Deferred;
 import org.gmp4j.stack.Headroom;
-import org.gmp4j.struct.FieldHandle;
+import org.gmp4j.struct.HeapInt;
 import org.gmp4j.struct.Throw;
 import org.gmp4j.struct.WaitReason;
 import org.gmp4j.wait.Limits;
@@ -56,7 +55,7 @@ public final class Mutex {
 
     private static final String UNLOCKED = "sync: unlock of unlocked mutex";
     private static final long STARVATION_NANOS = 1_000_000;
-    private static final VarHandle STATE = FieldHandle.of(MethodHandles.lookup(), Mutex.class, "state", int.class);
+    private static final HeapInt<Mutex> STATE = HeapInt.of(MethodHandles.lookup(), Mutex.class, "state");
 
     /** Any thread writes it, by CAS. */
     private volatile int state;

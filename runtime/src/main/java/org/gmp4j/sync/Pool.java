@@ -2,7 +2,6 @@
 package org.gmp4j.sync;
 
 import java.lang.invoke.MethodHandles;
-import java.lang.invoke.VarHandle;
 import java.lang.ref.SoftReference;
 import java.lang.ref.WeakReference;
 import java.util.ArrayDeque;
@@ -13,7 +12,7 @@ import java.util.function.Supplier;
 import org.gmp4j.lock.HeapMutex;
 import org.gmp4j.lock.LockRank;
 import org.gmp4j.sched.GStack;
-import org.gmp4j.struct.FieldHandle;
+import org.gmp4j.struct.HeapRef;
 import org.gmp4j.sysmon.GcWatch;
 import org.jspecify.annotations.Nullable;
 
@@ -82,7 +81,7 @@ public final class Pool<T> {
 
     /** The objects that one P uses first. A slot is padded, so that the slots of two Ps never share a cache line. */
     private static final class Slot {
-        private static final VarHandle ONE = FieldHandle.of(MethodHandles.lookup(), Slot.class, "one", Object.class);
+        private static final HeapRef<Slot, Object> ONE = HeapRef.of(MethodHandles.lookup(), Slot.class, "one", Object.class);
 
         /** Any thread writes it, by an exchange or a CAS. */
         private volatile @Nullable Object one;
@@ -94,11 +93,11 @@ public final class Pool<T> {
         private long p0, p1, p2, p3, p4, p5, p6, p7, p8, p9, p10, p11, p12, p13, p14, p15;
 
         @Nullable Object takeOne() {
-            return one == null ? null : (Object) ONE.getAndSet(this, (Object) null);
+            return one == null ? null : ONE.getAndSet(this, null);
         }
 
         boolean putOne(Object x) {
-            return one == null && ONE.compareAndSet(this, (Object) null, x);
+            return one == null && ONE.compareAndSet(this, null, x);
         }
 
         @Nullable Object takeMore(boolean newest) {

@@ -2,7 +2,6 @@
 package org.gmp4j.sync;
 
 import java.lang.invoke.MethodHandles;
-import java.lang.invoke.VarHandle;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.function.Supplier;
@@ -12,7 +11,8 @@ import org.gmp4j.report.Fatal;
 import org.gmp4j.sched.GStack;
 import org.gmp4j.sched.base.Deferred;
 import org.gmp4j.stack.Headroom;
-import org.gmp4j.struct.FieldHandle;
+import org.gmp4j.struct.HeapLong;
+import org.gmp4j.struct.HeapRef;
 import org.gmp4j.struct.WaitReason;
 import org.gmp4j.wait.Limits;
 import org.gmp4j.wait.NotifyList;
@@ -46,8 +46,8 @@ public final class RWMutex {
     private static final long READER = 1L << 32;
     private static final String READ_UNLOCKED = "sync: RUnlock of unlocked RWMutex";
     private static final String WRITE_UNLOCKED = "sync: Unlock of unlocked RWMutex";
-    private static final VarHandle STATE = FieldHandle.of(MethodHandles.lookup(), RWMutex.class, "state", long.class);
-    private static final VarHandle HASTY = FieldHandle.of(MethodHandles.lookup(), RWMutex.class, "hasty", NotifyList.class);
+    private static final HeapLong<RWMutex> STATE = HeapLong.of(MethodHandles.lookup(), RWMutex.class, "state");
+    private static final HeapRef<RWMutex, NotifyList> HASTY = HeapRef.of(MethodHandles.lookup(), RWMutex.class, "hasty", NotifyList.class);
 
     /** The writer holds this mutex, also while it waits for readers. */
     private final Mutex writer = new Mutex();
@@ -79,7 +79,7 @@ public final class RWMutex {
      */
     public void rLock() {
         Headroom.check(); // The stack must have room for the unlock as well.
-        if ((long) STATE.getAndAdd(this, READER) < 0) {
+        if (STATE.getAndAdd(this, READER) < 0) {
             GStack st = GStack.enterChecked();
             long since = System.nanoTime();
             readerSema.acquire(false, WaitReason.RWMUTEX_RLOCK);
@@ -158,14 +158,12 @@ public final class RWMutex {
         }
     }
 
+    @SuppressWarnings("NullAway") // Once it is set it stays.
     private NotifyList hasty() {
-        NotifyList there = hasty;
-        if (there != null) {
-            return there;
+        if (hasty == null) {
+            boolean _ = HASTY.compareAndSet(this, null, new NotifyList());
         }
-        NotifyList fresh = new NotifyList();
-        there = (NotifyList) HASTY.compareAndExchange(this, (NotifyList) null, fresh);
-        return there == null ? fresh : there;
+        return hasty;
     }
 
     /** Takes the lock for reading if no writer has it or waits for it. Returns false when it was not taken. */
@@ -338,7 +336,7 @@ public final class RWMutex {
         if (!writer.tryLock()) {
             return false;
         }
-        if (!STATE.compareAndSet(this, 0L, WRITER)) {
+        if (!STATE.compareAndSet(this, 0, WRITER)) {
             writer.unlock();
             return false;
         }

@@ -2,7 +2,6 @@
 package org.gmp4j.sync;
 
 import java.lang.invoke.MethodHandles;
-import java.lang.invoke.VarHandle;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.concurrent.Executor;
@@ -14,7 +13,7 @@ import org.gmp4j.sched.Awaited;
 import org.gmp4j.sched.GStack;
 import org.gmp4j.sched.base.Deferred;
 import org.gmp4j.stack.Headroom;
-import org.gmp4j.struct.FieldHandle;
+import org.gmp4j.struct.HeapLong;
 import org.gmp4j.struct.WaitReason;
 import org.gmp4j.wait.Limits;
 import org.gmp4j.wait.Sema;
@@ -36,7 +35,7 @@ import org.jspecify.annotations.Nullable;
  * change it is detected as misuse. Source: Go's {@code sync.WaitGroup}.
  */
 public final class WaitGroup {
-    private static final VarHandle STATE = FieldHandle.of(MethodHandles.lookup(), WaitGroup.class, "state", long.class);
+    private static final HeapLong<WaitGroup> STATE = HeapLong.of(MethodHandles.lookup(), WaitGroup.class, "state");
 
     /** Any thread writes it by CAS. A release of waiters clears it, or restores it when it fails, by a volatile store. */
     private volatile long state;

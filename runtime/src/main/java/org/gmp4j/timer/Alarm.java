@@ -2,9 +2,8 @@
 package org.gmp4j.timer;
 
 import java.lang.invoke.MethodHandles;
-import java.lang.invoke.VarHandle;
 
-import org.gmp4j.struct.FieldHandle;
+import org.gmp4j.struct.HeapRef;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -24,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  * names the heap. So {@link #bury} counts the zombie in the heap that will remove the entry, even if the entry is being moved.
  */
 final class Alarm {
-    private static final VarHandle STATE = FieldHandle.of(MethodHandles.lookup(), Alarm.class, "state", Object.class);
+    private static final HeapRef<Alarm, Object> STATE = HeapRef.of(MethodHandles.lookup(), Alarm.class, "state", Object.class);
 
     /** The key in the heap: the nanoTime at which the alarm is due. */
     final long when;
@@ -46,7 +45,7 @@ final class Alarm {
     /** Makes a live alarm a zombie, because its timer no longer needs a check. Called under the timer's lock. */
     void bury() {
         while (state instanceof TimerHeap heap) { // If the CAS fails, the entry was moved, or it is GONE.
-            if (STATE.compareAndSet(this, (Object) heap, (Object) heap.zombie)) {
+            if (STATE.compareAndSet(this, heap, heap.zombie)) {
                 timer = null;
                 int _ = heap.zombies.incrementAndGet();
                 return;
@@ -59,7 +58,7 @@ final class Alarm {
         Object s = state;
         if (s instanceof Zombie zombie) {
             timer = t;
-            if (STATE.compareAndSet(this, s, (Object) zombie.heap)) {
+            if (STATE.compareAndSet(this, s, zombie.heap)) {
                 zombie.heap.zombies.decrementAndGet();
                 return true;
             }
@@ -90,7 +89,7 @@ final class Alarm {
         for (;;) {
             Object s = state;
             boolean live = s instanceof TimerHeap;
-            if (STATE.compareAndSet(this, s, live ? (Object) to : null)) { // Else the timer has made it a zombie, or has revived it.
+            if (STATE.compareAndSet(this, s, live ? to : null)) { // Else the timer has made it a zombie, or has revived it.
                 return live;
             }
         }
@@ -99,7 +98,7 @@ final class Alarm {
     /** Makes this alarm GONE if it is a zombie, and returns whether it was one. Called under the heap's lock. */
     boolean buried() {
         Object s = state;
-        return s instanceof Zombie && STATE.compareAndSet(this, s, (Object) null);
+        return s instanceof Zombie && STATE.compareAndSet(this, s, null);
     }
 
     /** Makes a GONE alarm LIVE. Called under the heap's lock by the only thread that has the alarm, which then puts it into the heap. */

@@ -2,7 +2,6 @@
 package org.gmp4j.timer;
 
 import java.lang.invoke.MethodHandles;
-import java.lang.invoke.VarHandle;
 import java.util.Arrays;
 import java.util.concurrent.atomic.AtomicInteger;
 
@@ -12,7 +11,7 @@ import org.gmp4j.lock.LockRank;
 import org.gmp4j.lock.RuntimeMutex;
 import org.gmp4j.sched.Park;
 import org.gmp4j.stack.JdkThreads;
-import org.gmp4j.struct.FieldHandle;
+import org.gmp4j.struct.HeapLong;
 import org.gmp4j.struct.Mem;
 import org.gmp4j.struct.P;
 import org.jspecify.annotations.Nullable;
@@ -37,7 +36,7 @@ class TimerHeap {
     /** A timer may lack the memory to fire or to be set again. After this time, ns, it is checked again. */
     private static final long NO_MEMORY_NANOS = 1_000_000;
 
-    private static final VarHandle HELD = FieldHandle.of(MethodHandles.lookup(), TimerHeap.class, "held", long.class);
+    private static final HeapLong<TimerHeap> HELD = HeapLong.of(MethodHandles.lookup(), TimerHeap.class, "held");
 
     /** The struct p that has the fields of this heap. */
     final long pp;

@@ -2,13 +2,12 @@
 package org.gmp4j.wait;
 
 import java.lang.invoke.MethodHandles;
-import java.lang.invoke.VarHandle;
 import java.lang.ref.Reference;
 
 import org.gmp4j.lock.HeapMutex;
 import org.gmp4j.lock.LockRank;
 import org.gmp4j.sched.GStack;
-import org.gmp4j.struct.FieldHandle;
+import org.gmp4j.struct.HeapInt;
 import org.gmp4j.struct.Sudog;
 import org.gmp4j.struct.WaitReason;
 import org.jspecify.annotations.Nullable;
@@ -22,15 +21,12 @@ import org.jspecify.annotations.Nullable;
  * wait, or has dropped it. Both numbers wrap around, so they are compared by their difference. At most 2^31 waiters may wait at a time.
  */
 public final class NotifyList {
-    private static final VarHandle WAIT = FieldHandle.of(MethodHandles.lookup(), NotifyList.class, "wait", int.class);
-    private static final VarHandle NOTIFY = FieldHandle.of(MethodHandles.lookup(), NotifyList.class, "notify", int.class);
+    private static final HeapInt<NotifyList> WAIT = HeapInt.of(MethodHandles.lookup(), NotifyList.class, "wait");
 
     private final HeapMutex lock = new HeapMutex(LockRank.SEMA);
     /** The next ticket to be drawn. Written by any waiter, by addition. */
-    @SuppressWarnings("unused") // Accessed through WAIT.
     private volatile int wait;
     /** The next ticket to be called. Written under the lock; also read without it. */
-    @SuppressWarnings("unused") // Accessed through NOTIFY.
     private volatile int notify;
     /** The first and the last sudog of the waiters, linked by next. Guarded by the lock. */
     private long head;
@@ -85,8 +81,8 @@ public final class NotifyList {
     /** Moves {@code notify} past a range of dropped tickets that begins with it. Called under the lock. */
     private void skip() {
         Dropped d = dropped;
-        if (d != null && d.from == (int) NOTIFY.get(this)) {
-            NOTIFY.setVolatile(this, d.to + 1);
+        if (d != null && d.from == notify) {
+            notify = d.to + 1;
             dropped = d.next;
         }
     }
@@ -97,14 +93,14 @@ public final class NotifyList {
 
     /** Draws a ticket. */
     public int add() {
-        return (int) WAIT.getAndAdd(this, 1);
+        return WAIT.getAndAdd(this, 1);
     }
 
     /** Drops a ticket whose owner will not wait. The next ticket is called in its place. Called inside {@link GStack#enter}. */
     public void drop(int ticket) {
         Dropped fresh = new Dropped();
         lock.lock();
-        boolean called = ticket - (int) NOTIFY.get(this) < 0;
+        boolean called = ticket - notify < 0;
         if (!called) {
             note(ticket, fresh);
         }
@@ -125,12 +121,12 @@ public final class NotifyList {
         GStack st = GStack.current();
         long sg;
         while ((sg = Waiting.sudogOrNap(st)) == 0) {
-            if (ticket - (int) NOTIFY.getVolatile(this) < 0) {
+            if (ticket - notify < 0) {
                 return true; // The ticket has been called during the nap.
             }
         }
         lock.lock();
-        boolean called = ticket - (int) NOTIFY.get(this) < 0;
+        boolean called = ticket - notify < 0;
         if (called || e != null && e.pending()) {
             if (!called) {
                 note(ticket, e.fresh);
@@ -189,7 +185,7 @@ public final class NotifyList {
         head = 0;
         tail = 0;
         dropped = null;
-        NOTIFY.setVolatile(this, (int) WAIT.getVolatile(this)); // A waiter that has a ticket and is not asleep yet will not sleep.
+        notify = wait; // A waiter that has a ticket and is not asleep yet will not sleep.
         lock.unlock();
         while (list != 0) {
             long sg = list;
@@ -205,12 +201,12 @@ public final class NotifyList {
             return;
         }
         lock.lock();
-        int t = (int) NOTIFY.get(this);
-        if (t == (int) WAIT.getVolatile(this)) {
+        int t = notify;
+        if (t == wait) {
             lock.unlock();
             return;
         }
-        NOTIFY.setVolatile(this, t + 1);
+        notify = t + 1;
         skip();
         long sg = remove(t); // 0 if the ticket's owner is not queued yet. The owner then finds that the ticket was called.
         lock.unlock();
@@ -245,6 +241,6 @@ public final class NotifyList {
      * Returns whether all tickets that were drawn have been called. A ticket that is drawn during this call comes after this notification.
      */
     private boolean nobody() {
-        return (int) WAIT.getVolatile(this) == (int) NOTIFY.getVolatile(this);
+        return wait == notify;
     }
 }

@@ -2,15 +2,14 @@
 package org.gmp4j.wait;
 
 import java.lang.invoke.MethodHandles;
-import java.lang.invoke.VarHandle;
 import java.lang.ref.Reference;
 
 import org.gmp4j.queue.Runq;
 import org.gmp4j.queue.SemaRoot;
 import org.gmp4j.sched.GStack;
 import org.gmp4j.sched.Park;
-import org.gmp4j.struct.FieldHandle;
 import org.gmp4j.struct.GSlots;
+import org.gmp4j.struct.HeapInt;
 import org.gmp4j.struct.Schedt;
 import org.gmp4j.struct.Sudog;
 import org.gmp4j.struct.Throw;
@@ -52,7 +51,7 @@ public final class Sema extends SemaRoot.Key {
         }
     };
 
-    private static final VarHandle VALUE = FieldHandle.of(MethodHandles.lookup(), Sema.class, "value", int.class);
+    private static final HeapInt<Sema> VALUE = HeapInt.of(MethodHandles.lookup(), Sema.class, "value");
 
     /** The number of free units. Written by any thread, by CAS and addition. */
     private volatile int value;
@@ -165,7 +164,7 @@ public final class Sema extends SemaRoot.Key {
      */
     @SuppressWarnings("NullAway") // If "here" is true, st is not null.
     public void release(boolean handoff) {
-        int _ = (int) VALUE.getAndAdd(this, 1); // Comes before the read of nwait: see the class comment.
+        int _ = VALUE.getAndAdd(this, 1); // Comes before the read of nwait: see the class comment.
         SemaRoot root = SemaRoot.of(this);
         if (root.nwait() == 0) {
             return;

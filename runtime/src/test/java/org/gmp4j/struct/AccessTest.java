@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.lang.invoke.MethodHandles;
 import java.util.stream.Stream;
 
 import org.gmp4j.stack.JdkThreads;
@@ -17,7 +18,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Both implementations of access to words off-heap do the same under the same names. */
+/** Both implementations of access to words off-heap, and to fields of Java objects, do the same under the same names. */
 @Tag("ring") // Runs with gmp.checkptr too.
 class AccessTest {
     private static final int FIELD = 16;
@@ -95,6 +96,67 @@ class AccessTest {
         assertEquals(1L << 40, f.get(struct));
     }
 
+    /** An object whose fields have neighbours, by which a write of the wrong size shows. */
+    private static final class Fields {
+        int before = -1;
+        volatile int i;
+        int behind = -1;
+        volatile long l;
+        volatile String s = "a";
+    }
+
+    static Stream<HeapInt<Fields>> heapInts() {
+        return Stream.of(HeapInt.raw(Fields.class, "i"), HeapInt.byHandle(MethodHandles.lookup(), Fields.class, "i"));
+    }
+
+    static Stream<HeapLong<Fields>> heapLongs() {
+        return Stream.of(HeapLong.raw(Fields.class, "l"), HeapLong.byHandle(MethodHandles.lookup(), Fields.class, "l"));
+    }
+
+    static Stream<HeapRef<Fields, String>> heapRefs() {
+        return Stream.of(HeapRef.raw(Fields.class, "s"), HeapRef.byHandle(MethodHandles.lookup(), Fields.class, "s", String.class));
+    }
+
+    @ParameterizedTest
+    @MethodSource("heapInts")
+    void everyModeOfAHeapInt(HeapInt<Fields> f) {
+        Fields o = new Fields();
+        f.setOpaque(o, 1);
+        assertEquals(1, o.i);
+        f.setRelease(o, 2);
+        assertEquals(2, f.getVolatile(o));
+        assertFalse(f.compareAndSet(o, 1, 3));
+        assertTrue(f.compareAndSet(o, 2, 3));
+        assertEquals(3, f.getAndAdd(o, -4));
+        assertEquals(-1, f.getAndSet(o, 0));
+        assertEquals(0, o.i);
+        assertEquals(-1, o.before & o.behind);
+    }
+
+    @ParameterizedTest
+    @MethodSource("heapLongs")
+    void everyModeOfAHeapLong(HeapLong<Fields> f) {
+        Fields o = new Fields();
+        f.setRelease(o, 1L << 40);
+        assertEquals(1L << 40, f.getVolatile(o));
+        assertFalse(f.compareAndSet(o, 0, 3));
+        assertTrue(f.compareAndSet(o, 1L << 40, 3));
+        assertEquals(3, f.getAndAdd(o, 1L << 50));
+        assertEquals((1L << 50) + 3, f.getAndSet(o, -1));
+        assertEquals(-1, o.l);
+    }
+
+    @ParameterizedTest
+    @MethodSource("heapRefs")
+    void everyModeOfAHeapRef(HeapRef<Fields, String> f) {
+        Fields o = new Fields();
+        assertFalse(f.compareAndSet(o, "b", "c"));
+        assertTrue(f.compareAndSet(o, "a", "b"));
+        assertEquals("b", f.getAndSet(o, null));
+        assertTrue(f.compareAndSet(o, null, "c"));
+        assertEquals("c", o.s);
+    }
+
     @Test
     void theSettingDecides() {
         assertTrue(Access.isRaw("raw", false));
@@ -103,6 +165,9 @@ class AccessTest {
         boolean raw = Access.isRaw(System.getProperty(Access.PROPERTY, "raw"), Mem.CHECKPTR);
         assertEquals(raw ? RawInt.class : HandleInt.class, Mem.INT.getClass());
         assertEquals(raw ? RawLong.class : HandleLong.class, Struct.P.longField("link").getClass());
+        assertEquals(raw, HeapInt.of(MethodHandles.lookup(), Fields.class, "i").handle() == null);
+        assertEquals(raw, HeapLong.of(MethodHandles.lookup(), Fields.class, "l").handle() == null);
+        assertEquals(raw, HeapRef.of(MethodHandles.lookup(), Fields.class, "s", String.class).handle() == null);
     }
 
     @Test

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.bench.replay;
 
+import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.lang.reflect.Array;
 import java.util.ArrayList;
@@ -14,6 +15,10 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
+
+import org.gmp4j.struct.HeapInt;
+import org.gmp4j.struct.HeapLong;
+import org.gmp4j.struct.HeapRef;
 
 /**
  * The state of a run as a number, by which an exhaustive search knows a state again: what follows from it has been run.
@@ -372,12 +377,34 @@ public final class Digest {
         }
     }
 
-    /** An access that may have written an atomic's value, or a field or an element of {@code o}, by a VarHandle or by itself. */
+    /** Makes an accessor, whose field is noted. */
+    public static <T> HeapInt<T> heapInt(MethodHandles.Lookup owner, Class<T> type, String field) {
+        HeapInt<T> made = HeapInt.of(owner, type, field);
+        Values.note(made, owner, type, field, int.class);
+        return made;
+    }
+
+    /** Makes an accessor, whose field is noted. */
+    public static <T> HeapLong<T> heapLong(MethodHandles.Lookup owner, Class<T> type, String field) {
+        HeapLong<T> made = HeapLong.of(owner, type, field);
+        Values.note(made, owner, type, field, long.class);
+        return made;
+    }
+
+    /** Makes an accessor, whose field is noted. */
+    public static <T, V> HeapRef<T, V> heapRef(MethodHandles.Lookup owner, Class<T> type, String field, Class<V> of) {
+        HeapRef<T, V> made = HeapRef.of(owner, type, field, of);
+        Values.note(made, owner, type, field, of);
+        return made;
+    }
+
+    /** An access that may have written an atomic's value, or a field or an element of {@code o}, by a handle or by itself. */
     public static void changed(Object by, Object o) {
         if (!isOn()) {
             return;
         }
-        if (by instanceof VarHandle h && h.coordinateTypes().size() <= 1) {
+        VarHandle h = Values.handle(by);
+        if (h != null && h.coordinateTypes().size() <= 1) {
             now.set(o, Values.number(h, o), now.valueOf(Values.get(h, o)));
         } else if (!now.see(o)) {
             now.use(o);

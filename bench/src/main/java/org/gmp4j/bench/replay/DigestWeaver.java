@@ -41,7 +41,6 @@ final class DigestWeaver implements ClassTransform {
     private static final MethodTypeDesc OBJECT = MethodTypeDesc.of(ConstantDescs.CD_void, ConstantDescs.CD_Object);
     private static final MethodTypeDesc TWO_OBJECTS = OBJECT.insertParameterTypes(0, ConstantDescs.CD_Object);
     private static final String HELPER = "digest$";
-    private static final String VAR_HANDLE = "java/lang/invoke/VarHandle";
     private static final String ATOMIC = "java/util/concurrent/atomic/";
     /** Types of the JDK whose objects hide their content: a call of such an object counts as a write to it. */
     private static final List<String> OPAQUE = List.of("java/util/", "java/lang/ref/", "java/lang/ThreadLocal", "java/lang/StringBu", "[");
@@ -171,7 +170,7 @@ final class DigestWeaver implements ClassTransform {
     }
 
     private void got(CodeBuilder b, ClassDesc of) {
-        if (names.isAccessor(of.descriptorString()) || of.descriptorString().equals("L" + VAR_HANDLE + ";")) {
+        if (names.isAccessor(of.descriptorString()) || Names.isHandleType(of.descriptorString())) {
             return;
         }
         copy(b, TypeKind.from(of));

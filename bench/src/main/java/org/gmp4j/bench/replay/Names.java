@@ -13,6 +13,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 
 /**
  * The table of all names of classes and methods that the rewriter knows. {@link #check} sees that each is there: a class that has moved
@@ -30,6 +31,7 @@ final class Names {
     private static final String WORLD = World.class.getName();
     private static final String MEMORY = Memory.class.getName();
     private static final String DESCRIPTORS = Descriptors.class.getName();
+    private static final String DIGEST = Digest.class.getName();
     private static final String STACKS = JdkStacks.class.getName();
 
     /** The prefixes of classes that are rewritten. */
@@ -37,7 +39,7 @@ final class Names {
     static final String STACK_CLASS = "org.gmp4j.stack.Stack";
     static final String PROGRAMS = "org.gmp4j.bench.replay.programs.";
     /** Prefixes of classes under {@link #REWRITTEN} that are used as they are. */
-    static final List<String> AS_THEY_ARE = List.of("org.gmp4j.ffi.", "org.gmp4j.bench.");
+    static final List<String> AS_THEY_ARE = List.of("org.gmp4j.ffi.", "org.gmp4j.struct.Heap", "org.gmp4j.bench.");
 
     /** Packages whose plain fields are under locks, so that accesses to them are points. */
     private static final List<String> SHARED = List.of(ROOT + "queue/", ROOT + "wait/", ROOT + "timer/", ROOT + "sync/",
@@ -45,6 +47,9 @@ final class Names {
     /** Classes in them that no other thread sees while a lane writes them. */
     private static final List<String> OWN = List.of(ROOT + "queue/StealWalk", ROOT + "queue/RandomOrder", ROOT + "queue/VictimOrder");
     private static final List<String> ACCESSORS = List.of(STRUCT + "IntField", STRUCT + "LongField", STRUCT + "LongRing");
+    /** Classes whose methods access a field or an element of the object that is their first argument. */
+    private static final Set<String> HANDLES = Set.of(JDK + "invoke/VarHandle", STRUCT + "HeapInt", STRUCT + "HeapLong",
+            STRUCT + "HeapRef");
     /** Classes that pass an access on: the site is their caller's. */
     private static final List<String> WRAPPERS = List.of(STRUCT + "LongRing", STRUCT + "LongField");
 
@@ -204,6 +209,10 @@ final class Names {
         call(support, "parkNanos", STACKS, "parkNanos");
         call(support, "unpark", STACKS, "unpark");
 
+        call(STRUCT + "HeapInt", "of", DIGEST, "heapInt");
+        call(STRUCT + "HeapLong", "of", DIGEST, "heapLong");
+        call(STRUCT + "HeapRef", "of", DIGEST, "heapRef");
+
         constants.put(STRUCT + "GSlots", Map.of(10, 4, 1024, 16, 1023, 15));
         constants.put(STRUCT + "GSlots$Chunk", Map.of(1024, 16));
         constants.put(STRUCT + "SudogSlots", Map.of(9, 4, 512, 16, 511, 15));
@@ -310,6 +319,16 @@ final class Names {
 
     boolean isAccessor(String descriptor) {
         return descriptor.startsWith("L") && ACCESSORS.contains(descriptor.substring(1, descriptor.length() - 1));
+    }
+
+    /** Returns whether a class, by its internal name, is one of {@link #HANDLES}. */
+    static boolean isHandle(String type) {
+        return HANDLES.contains(type);
+    }
+
+    /** Returns whether a descriptor is of one of {@link #HANDLES}. */
+    static boolean isHandleType(String descriptor) {
+        return descriptor.startsWith("L") && isHandle(descriptor.substring(1, descriptor.length() - 1));
     }
 
     boolean isWrapper(String type) {

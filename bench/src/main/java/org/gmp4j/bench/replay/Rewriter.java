@@ -142,7 +142,7 @@ final class Rewriter extends ClassLoader {
         return files.transformClass(woven, new DigestWeaver(woven, names, volatiles));
     }
 
-    /** Notes which fields the VarHandles reach that an initialiser makes: the last text before the handle is stored. */
+    /** Notes which fields the handles reach that an initialiser makes: the last text before the handle is stored. */
     private void handles(ClassModel c, MethodModel initialiser) {
         String type = c.thisClass().asInternalName();
         String text = "";
@@ -150,7 +150,7 @@ final class Rewriter extends ClassLoader {
             if (e instanceof ConstantInstruction k && k.constantValue() instanceof String s) {
                 text = s;
             } else if (e instanceof FieldInstruction f && f.opcode() == Opcode.PUTSTATIC
-                    && f.typeSymbol().descriptorString().equals("Ljava/lang/invoke/VarHandle;")) {
+                    && Names.isHandleType(f.typeSymbol().descriptorString())) {
                 handles.put(type.substring(type.lastIndexOf('/') + 1) + "." + f.name().stringValue(), text);
             }
         }

@@ -3,6 +3,7 @@ package org.gmp4j.bench.replay;
 
 import java.lang.constant.ClassDesc;
 import java.lang.invoke.MethodHandle;
+import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
 import java.lang.invoke.VarHandle;
 import java.util.IdentityHashMap;
@@ -12,6 +13,8 @@ import java.util.Map;
 final class Values {
     private static final Map<VarHandle, Integer> NUMBERS = new IdentityHashMap<>();
     private static final Map<VarHandle, MethodHandle> GETTERS = new IdentityHashMap<>();
+    /** The handles on the fields of the accessors that the programs' classes have made. */
+    private static final Map<Object, VarHandle> HANDLES = new IdentityHashMap<>();
     private static final ClassValue<Boolean> HIDING = new ClassValue<>() {
         @Override
         protected Boolean computeValue(Class<?> c) {
@@ -56,6 +59,20 @@ final class Values {
     /** Returns the number of a field. A class may have two fields of one name, as it hides one that it inherits. */
     static int number(String declaringType, String field) {
         return declaringType.hashCode() * 31 + field.hashCode();
+    }
+
+    /** Notes which field an accessor of fields of Java objects reaches. */
+    static void note(Object accessor, MethodHandles.Lookup owner, Class<?> type, String field, Class<?> of) {
+        try {
+            HANDLES.put(accessor, owner.findVarHandle(type, field, of));
+        } catch (ReflectiveOperationException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    /** Returns a VarHandle, or the handle on an accessor's field; null if {@code by} is neither. */
+    static VarHandle handle(Object by) {
+        return by instanceof VarHandle h ? h : HANDLES.get(by);
     }
 
     /** Returns the number of the handle's field, which is that of a write without the handle too. {@code o} has the field. */

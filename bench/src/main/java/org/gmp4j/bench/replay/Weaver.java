@@ -43,7 +43,6 @@ final class Weaver implements ClassTransform {
     private static final MethodTypeDesc NOTHING = MethodTypeDesc.ofDescriptor("()V");
     private static final MethodTypeDesc OF_CLASS = MethodTypeDesc.ofDescriptor("(Ljava/lang/Class;)V");
     private static final MethodTypeDesc MONITOR = MethodTypeDesc.ofDescriptor("(Ljava/lang/Object;)V");
-    private static final String VAR_HANDLE = "java/lang/invoke/VarHandle";
     /** How the names of methods begin that are added. */
     static final String HELPER = "replay$";
 
@@ -52,7 +51,7 @@ final class Weaver implements ClassTransform {
     private final String type;
     private final ClassDesc self;
     private final boolean isInterface;
-    /** The names of the fields that static VarHandles of any class reach. */
+    /** The names of the fields that static handles of any class reach. */
     private final Map<String, String> handles;
     private final Volatiles others;
     private final List<Helper> helpers = new ArrayList<>();
@@ -121,9 +120,9 @@ final class Weaver implements ClassTransform {
         }
     }
 
-    /** The object of a VarHandle's access is its first coordinate; that of an atomic is itself. */
+    /** The object of a handle's access is its first argument; that of an atomic is itself. */
     private static int objectSlot(Helper h) {
-        return h.call.owner().asInternalName().equals(VAR_HANDLE) ? 1 : 0;
+        return Names.isHandle(h.call.owner().asInternalName()) ? 1 : 0;
     }
 
     /** Returns whether a call accesses a static field by its VarHandle. The field is taken to be one of the class that makes the call. */
@@ -133,10 +132,10 @@ final class Weaver implements ClassTransform {
         return isOfHandle(call) && call.typeSymbol().parameterCount() == values;
     }
 
-    /** Returns whether a call is an access by a VarHandle. */
+    /** Returns whether a call is an access by a VarHandle or by an accessor of fields of Java objects. */
     static boolean isOfHandle(InvokeInstruction call) {
         String name = call.name().stringValue();
-        return call.owner().asInternalName().equals(VAR_HANDLE) && call.opcode() == Opcode.INVOKEVIRTUAL
+        return Names.isHandle(call.owner().asInternalName()) && call.opcode() == Opcode.INVOKEVIRTUAL
                 && (name.startsWith("get") || name.startsWith("set") || name.contains("ompareAnd"));
     }
 
@@ -313,7 +312,7 @@ final class Weaver implements ClassTransform {
         String owner = f.owner().asInternalName();
         String field = f.name().stringValue();
         String descriptor = f.type().stringValue();
-        if (f.opcode() == Opcode.GETSTATIC && (names.isAccessor(descriptor) || descriptor.equals("L" + VAR_HANDLE + ";"))) {
+        if (f.opcode() == Opcode.GETSTATIC && (names.isAccessor(descriptor) || Names.isHandleType(descriptor))) {
             fields.push(owner.substring(owner.lastIndexOf('/') + 1) + "." + field);
         }
         boolean ours = owner.equals(type) && !finals.contains(field);
@@ -362,7 +361,7 @@ final class Weaver implements ClassTransform {
             }
         } else if (isOfHandle(i)
                 || owner.startsWith("java/util/concurrent/atomic/Atomic") && i.opcode() == Opcode.INVOKEVIRTUAL) {
-            String field = owner.equals(VAR_HANDLE) && !fields.isEmpty() ? fields.pop() : "";
+            String field = Names.isHandle(owner) && !fields.isEmpty() ? fields.pop() : "";
             boolean reads = name.startsWith("get") && !name.startsWith("getAnd");
             int site = Sites.add(simple(), method, line, handles.getOrDefault(field, field), name);
             MethodTypeDesc t = i.typeSymbol().insertParameterTypes(0, i.owner().asSymbol());

@@ -2,10 +2,9 @@
 package org.gmp4j.sched.base;
 
 import java.lang.invoke.MethodHandles;
-import java.lang.invoke.VarHandle;
 
 import org.gmp4j.policy.Slice;
-import org.gmp4j.struct.FieldHandle;
+import org.gmp4j.struct.HeapLong;
 import org.gmp4j.struct.P;
 
 /**
@@ -20,16 +19,15 @@ import org.gmp4j.struct.P;
  */
 public final class SliceClock {
     private static final SliceClock DUMMY = new SliceClock();
-    private static final VarHandle ON = FieldHandle.of(MethodHandles.lookup(), SliceClock.class, "on", boolean.class);
-    private static final VarHandle SLICE = FieldHandle.of(MethodHandles.lookup(), SliceClock.class, "slice", long.class);
-    private static final VarHandle BEGAN = FieldHandle.of(MethodHandles.lookup(), SliceClock.class, "began", long.class);
+    private static final HeapLong<SliceClock> SLICE = HeapLong.of(MethodHandles.lookup(), SliceClock.class, "slice");
+    private static final HeapLong<SliceClock> BEGAN = HeapLong.of(MethodHandles.lookup(), SliceClock.class, "began");
 
-    @SuppressWarnings("unused") // Accessed through ON. Sysmon writes it, and the M reads it.
-    private boolean on = true; // At first true, because the first goroutine may be one that does not yield.
+    /** Whether slices are timed. Sysmon writes it, and the M reads it. */
+    private volatile boolean on = true; // At first true, because the first goroutine may be one that does not yield.
     /** The time slice that was timed last, by its {@link #slice(long, int)}. */
-    private long slice = -1;
+    private volatile long slice = -1;
     /** The time, by nanoTime, at which {@link #slice} began. */
-    private long began;
+    private volatile long began;
     /** When sysmon last saw a goroutine run on. Accessed by sysmon only. */
     private long seen = System.nanoTime() - 2 * Slice.TIMED_FOR;
 
@@ -40,12 +38,12 @@ public final class SliceClock {
 
     /** Records that a slice begins on the M's P. Called on the M's thread. */
     public void begins(long pp) {
-        begins((boolean) ON.getOpaque(this), pp);
+        begins(on, pp);
     }
 
     private void begins(boolean timed, long pp) {
         if (timed) {
-            BEGAN.setOpaque(this, System.nanoTime());
+            BEGAN.setRelease(this, System.nanoTime());
             SLICE.setRelease(this, slice(pp, P.SCHEDTICK.get(pp)));
         }
     }
@@ -62,13 +60,13 @@ public final class SliceClock {
 
     /** Returns when {@code slice} began, or {@code estimate} if that is not known. Called by sysmon. */
     public long began(long slice, long estimate) {
-        return (long) SLICE.getAcquire(this) == slice ? (long) BEGAN.getOpaque(this) : estimate;
+        return this.slice == slice ? began : estimate;
     }
 
     /** Records that a goroutine has run on from the last scan to this one while others wait. Called by sysmon. */
     public void ranOn(long now) {
         seen = now;
-        ON.setOpaque(this, true);
+        on = true;
     }
 
     /**
@@ -78,7 +76,7 @@ public final class SliceClock {
      */
     public boolean look(long now, int slices, long nanos) {
         boolean is = Slice.isTimed(now - seen, slices, nanos);
-        ON.setOpaque(this, is);
+        on = is;
         return is;
     }
 }

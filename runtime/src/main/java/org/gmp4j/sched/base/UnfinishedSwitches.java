@@ -2,12 +2,11 @@
 package org.gmp4j.sched.base;
 
 import java.lang.invoke.MethodHandles;
-import java.lang.invoke.VarHandle;
 
 import org.gmp4j.lock.Note;
 import org.gmp4j.stack.JdkState;
 import org.gmp4j.stack.Stack;
-import org.gmp4j.struct.FieldHandle;
+import org.gmp4j.struct.HeapRef;
 import org.gmp4j.struct.Schedt;
 import org.jspecify.annotations.Nullable;
 
@@ -17,7 +16,8 @@ import org.jspecify.annotations.Nullable;
  * says that the thread is about to park. An unpark leaves a permit, a notify leaves a mark, and the park sees both when it completes.
  */
 public final class UnfinishedSwitches {
-    private static final VarHandle FIRST = FieldHandle.of(MethodHandles.lookup(), UnfinishedSwitches.class, "first", Stack.class);
+    private static final HeapRef<UnfinishedSwitches, Stack> FIRST = HeapRef.of(MethodHandles.lookup(), UnfinishedSwitches.class, "first",
+            Stack.class);
 
     /** The list, linked by {@link Stack#nextUnfinished}. Ms push to it, and sysmon takes all of it. */
     private volatile @Nullable Stack first;
@@ -40,8 +40,8 @@ public final class UnfinishedSwitches {
     /** Runs the accesses to the list once: see {@code Warm}. */
     public static void rehearse() {
         UnfinishedSwitches none = new UnfinishedSwitches();
-        boolean _ = FIRST.compareAndSet(none, (Stack) null, (Stack) null);
-        none.first = (Stack) FIRST.getAndSet(none, (Stack) null);
+        boolean _ = FIRST.compareAndSet(none, null, null);
+        none.first = FIRST.getAndSet(none, null);
     }
 
     public boolean any() {
@@ -53,7 +53,7 @@ public final class UnfinishedSwitches {
         if (first == null) {
             return;
         }
-        Stack all = (Stack) FIRST.getAndSet(this, (Stack) null);
+        Stack all = FIRST.getAndSet(this, null);
         while (all != null) {
             Stack st = all;
             all = st.nextUnfinished; // Read before the stack can run again, and then be added again.
