@@ -361,7 +361,7 @@ final class Cancellation extends Child {
 
         @Override
         protected void run() {
-            FuncTimer.tryRun(s, bubble, fn);
+            FuncTimer.run(s, bubble, fn);
         }
     }
 

@@ -54,14 +54,18 @@ public final class Uncaught {
         try {
             thread.getUncaughtExceptionHandler().uncaughtException(thread, t);
         } catch (Throwable e) {
-            Stderr.print(t);
+            reportEscaped(thread.getName(), t);
         }
     }
 
     /** Reports an exception that the JDK's own code threw at the end of a virtual thread. Called on g0. Never throws. */
     static void reportEscaped(Throwable t) {
+        reportEscaped("at the end of a virtual thread", t);
+    }
+
+    private static void reportEscaped(String where, Throwable t) {
         try {
-            Stderr.print("gmp4j: at the end of a virtual thread: " + ThrowableText.full(t));
+            Stderr.print("gmp4j: " + where + ": " + ThrowableText.full(t));
         } catch (Throwable e) {
             Stderr.write(NO_REPORT);
         }

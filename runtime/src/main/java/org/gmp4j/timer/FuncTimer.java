@@ -3,7 +3,6 @@ package org.gmp4j.timer;
 
 import org.gmp4j.lock.HeapMutex;
 import org.gmp4j.lock.LockRank;
-import org.gmp4j.report.Uncaught;
 import org.gmp4j.sched.Bubble;
 import org.gmp4j.sched.GStack;
 import org.gmp4j.sched.Newproc;
@@ -60,23 +59,12 @@ public final class FuncTimer extends RuntimeTimer {
         return started;
     }
 
-    /** Starts {@code fn} as a goroutine of {@code s} and of bubble {@code b}, or as a virtual thread if {@code s} is null or closing. */
-    public static void run(@Nullable Scheduler s, @Nullable Bubble b, Runnable fn) {
-        if (s != null && goFromTimer(s, b, fn)) {
-            return;
-        }
-        try {
-            runOutside(fn);
-        } catch (OutOfMemoryError e) {
-            Uncaught.reportHere(e); // This start is lost. The calling thread goes on, because it also serves other timers.
-        }
-    }
-
     /**
-     * Starts {@code fn}: see {@link #run}. If there is no memory this throws, so the caller must be able to try again. It may be called on
-     * sysmon, because it calls no handler of the user.
+     * Starts {@code fn} as a goroutine of {@code s} and of bubble {@code b}, or as a virtual thread if {@code s} is null or closing. If
+     * there is no memory this throws, so the caller must be able to try again. It may be called on sysmon, because it calls no handler of
+     * the user.
      */
-    public static void tryRun(@Nullable Scheduler s, @Nullable Bubble b, Runnable fn) {
+    public static void run(@Nullable Scheduler s, @Nullable Bubble b, Runnable fn) {
         if (s == null || !goFromTimer(s, b, fn)) {
             runOutside(fn);
         }
