@@ -60,7 +60,7 @@ final class DefaultGmp {
         }
     }
 
-    /** Returns the default scheduler, and makes it if it does not exist. {@code api} is the parameter of {@link Rehearsal#once}. */
+    /** Returns the default scheduler, and makes it if it does not exist. {@code api} is the parameter of {@code Prelink.once}. */
     static Gmp make(boolean api) {
         Gmp gmp = made;
         return gmp == null ? makeOnce(api) : gmp;

@@ -132,15 +132,6 @@ final class LongBlock extends PhantomReference<LongChan> {
         GStack.exit(st);
     }
 
-    /**
-     * Initialises this class, because that could fail later for lack of memory. It does not start the thread that frees buffers: the first
-     * buffer does.
-     */
-    static void rehearsed() {
-        Runnable _ = new Freeing();
-        assert ADDRESS != null;
-    }
-
     /** Frees collected buffers. It is no lambda: if the linking of a lambda once fails for lack of memory, it fails for ever. */
     private static final class Freeing implements Runnable {
         @Override

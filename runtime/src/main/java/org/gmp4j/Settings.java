@@ -15,6 +15,7 @@ import java.util.function.Consumer;
 
 import org.gmp4j.affinity.Affinity;
 import org.gmp4j.affinity.StealOrder;
+import org.gmp4j.boot.Prelink;
 import org.gmp4j.config.Config;
 import org.gmp4j.config.DebugVars;
 import org.gmp4j.config.Placement;
@@ -33,7 +34,7 @@ import org.gmp4j.tracing.Session;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Settings of a scheduler, and its start. The start checks the settings, runs {@link Rehearsal}, starts the servers that the settings ask
+ * Settings of a scheduler, and its start. The start checks the settings, runs {@link Prelink}, starts the servers that the settings ask
  * for, makes the scheduler, and starts the trace.
  */
 final class Settings implements Gmp.Builder {
@@ -257,7 +258,8 @@ final class Settings implements Gmp.Builder {
         if (hugePages) {
             Mem.useHugePages();
         }
-        Rehearsal.once(program, api);
+        Report.ALL.prepare();
+        Prelink.once(program, api);
         return startServed(config);
     }
 

@@ -29,7 +29,7 @@ public final class FirstThreads implements Runnable {
         int n = 0;
         try {
             for (; n < COUNT; n++) {
-                Thread t = new OwnThread(all, "gmp-rehearsal-first" + n);
+                Thread t = new OwnThread(all, "gmp-first" + n);
                 t.start();
                 started[n] = t;
             }

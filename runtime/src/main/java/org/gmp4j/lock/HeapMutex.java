@@ -87,23 +87,6 @@ public final class HeapMutex extends WaitObject {
         }
     }
 
-    /** Runs the code for a contended lock once, on a free lock, so that it does not sleep: see {@code boot.Warm}. */
-    public static void rehearse() {
-        HeapMutex m = new HeapMutex(LockRank.SEMA);
-        m.lock();
-        m.unlock();
-        m.lockSlow();
-        if (LockRank.CHECK) {
-            LockRank.acquire(m.rank);
-        }
-        m.unlock();
-        m.sleep(); // It takes the lock as CONTENDED.
-        if (LockRank.CHECK) {
-            LockRank.acquire(m.rank);
-        }
-        m.unlock();
-    }
-
     private long bucket() {
         int h = System.identityHashCode(this);
         return WORDS + (long) ((h ^ h >>> 8 ^ h >>> 16) & BUCKETS - 1) * Mem.LINE;

@@ -60,19 +60,6 @@ public final class RuntimeMutex {
         }
     }
 
-    /** Runs the code for a contended lock once, on a free lock, so that it does not sleep: see {@code boot.Warm}. */
-    public static void rehearse(long addr) {
-        lock(addr, LockRank.SUDOG);
-        unlock(addr, LockRank.SUDOG);
-        lockSlow(addr);
-        Mem.INT.setVolatile(addr, FREE);
-        sleep(addr);
-        if (LockRank.CHECK) {
-            LockRank.acquire(LockRank.SUDOG);
-        }
-        unlock(addr, LockRank.SUDOG);
-    }
-
     /** Takes the lock if it is free. Returns whether it did. */
     public static boolean tryLock(long addr, int rank) {
         if (!Mem.INT.compareAndSet(addr, FREE, HELD)) {

@@ -137,6 +137,7 @@ public final class Sysmon implements Monitor {
     public Sysmon(Scheduler s) {
         this.s = s;
         GcWatch.look(); // This loads the class now, because later there may be no memory for that.
+        ArmPoints.rehearse();
         Demand.begin();
         stalls = new Stalls(s.config.debug());
         retake = new Retake(s, stalls);
@@ -149,11 +150,6 @@ public final class Sysmon implements Monitor {
         setQuantum(quantum);
         trace = s.config.debug().schedtrace() * 1_000_000L;
         thread = new OwnThread(new Step(this, false), s.name() + "-sysmon");
-    }
-
-    /** Loads the code that sysmon needs seldom, while there is memory. Called once in a process, before there are goroutines. */
-    public static void rehearse() {
-        ArmPoints.rehearse();
     }
 
     @Override

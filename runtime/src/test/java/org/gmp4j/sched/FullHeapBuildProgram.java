@@ -7,8 +7,8 @@ import java.lang.management.ThreadMXBean;
 import org.gmp4j.Gmp;
 
 /**
- * The first scheduler, when so much of the heap is left as the argument says, KB: it is made, or refused. With less than its rehearsal
- * takes it is refused before there is a thread.
+ * The first scheduler, when so much of the heap is left as the argument says, KB: it is made, or refused. With too little for its classes
+ * it is refused before there is a thread.
  */
 final class FullHeapBuildProgram {
     private static final int KB = 1024;

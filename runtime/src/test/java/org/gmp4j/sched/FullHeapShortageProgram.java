@@ -40,7 +40,7 @@ final class FullHeapShortageProgram {
     }
 
     public static void main(String[] args) {
-        Gmp _ = Gmp.builder().procs(1).build(); // It rehearses what sysmon does.
+        Gmp _ = Gmp.builder().procs(1).build(); // It initialises the classes that sysmon needs.
         FullHeapShortageProgram p = new FullHeapShortageProgram(new Unwatched(1, 10 * MILLIS, Netpoll.NONE).s);
         p.upkeep.shortage(p.now);
         p.inFullHeap();

@@ -27,6 +27,7 @@ import org.gmp4j.testing.TestGmp;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** A heap that is full to the last byte ends no scheduler and loses nothing. {@code -Dgmp.heap.seconds} for longer runs. */
@@ -66,12 +67,26 @@ class FullHeapTest {
         assertEquals(0, r.exit(), r::toString);
     }
 
-    /** What began before ends, although the program has never released a lock, slept or left a blocking call. */
-    @Test
-    void forTheFirstTime() {
-        Result r = new ChildJvm(FullHeapFirstProgram.class).with("-Xmx16m").run();
-        assertEquals("thrown: null\n", r.out(), r::toString);
+    /** Waits that began before end, although none of their kind has ended in the process. */
+    @ParameterizedTest
+    @ValueSource(strings = {"goroutines", "threads"})
+    void forTheFirstTime(String whose) {
+        Result r = new ChildJvm(FullHeapFirstProgram.class).with("-Xmx16m").run(whose);
+        assertEquals("waits on: [], thrown: []\n", r.out(), r::toString);
         assertEquals(0, r.exit(), r::toString);
+    }
+
+    /** The first wait of a process ends, too. */
+    @Tag("long")
+    @ParameterizedTest
+    @MethodSource("waits")
+    void forTheFirstTimeAlone(String wait) {
+        Result r = new ChildJvm(FullHeapFirstProgram.class).with("-Xmx16m").run("goroutines", wait);
+        assertEquals("waits on: [], thrown: []\n", r.out(), r::toString);
+    }
+
+    static List<String> waits() {
+        return FullHeapFirstProgram.names();
     }
 
     /** Nothing is lost when memory runs out between two steps of the poller's making, or of a scheduler's end. */
@@ -107,7 +122,7 @@ class FullHeapTest {
         assertEquals(0, r.exit(), r::toString);
     }
 
-    /** It is made or refused: nothing of its rehearsal hangs, or ends the process. */
+    /** It is made or refused: nothing hangs, or ends the process. */
     @ParameterizedTest
     @ValueSource(strings = {"100", "600", "1150", "1250", "2500"})
     void theFirstScheduler(String kilobytes) {

@@ -62,7 +62,7 @@ final class FullHeapBeginProgram {
     }
 
     public static void main(String[] args) throws Exception {
-        Gmp gmp = Gmp.builder().procs(1).build(); // Rehearses.
+        Gmp gmp = Gmp.builder().procs(1).build(); // Initialises classes.
         Scheduler s = Schedinit.schedinit(new Config(1, null, Placement.NONE, org.gmp4j.affinity.StealOrder.UNIFORM, false,
                 0, 10_000_000, 10_000_000, 10, -1, 1 << 20, null, false, false, 0, DebugVars.parse("")),
                 new TimerHeaps(), Netpoll.NONE, Late::new, Report.ALL);

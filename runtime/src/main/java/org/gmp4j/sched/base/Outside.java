@@ -45,11 +45,6 @@ public final class Outside {
         return THREADS.get() > 0 || System.nanoTime() - left < GRACE_NANOS;
     }
 
-    /** Ends the grace period now. Called after the rehearsal, whose threads ready no goroutine of the user. */
-    public static void rehearsed() {
-        left = System.nanoTime() - GRACE_NANOS;
-    }
-
     /** Sets the function that returns whether a timer outside all schedulers is set. It is called under sched.lock. */
     public static void alarms(BooleanSupplier set) {
         alarms = set;

@@ -37,13 +37,6 @@ public final class UnfinishedSwitches {
         } while (!FIRST.compareAndSet(this, old, st));
     }
 
-    /** Runs the accesses to the list once: see {@code Warm}. */
-    public static void rehearse() {
-        UnfinishedSwitches none = new UnfinishedSwitches();
-        boolean _ = FIRST.compareAndSet(none, null, null);
-        none.first = FIRST.getAndSet(none, null);
-    }
-
     public boolean any() {
         return first != null;
     }

@@ -27,7 +27,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  * No class of ours is first used by a goroutine of the user's: it might have too little stack or memory for its
  * initialiser.
  */
-class RehearsalTest {
+class PrelinkTest {
     private static final String BEGIN = "the user's begin";
 
     static final class Program {
@@ -69,7 +69,7 @@ class RehearsalTest {
         }
     }
 
-    /** The flag's scheduler, which the builder makes first, is rehearsed without the API. */
+    /** For the flag's scheduler, which comes first, the classes of the API are left out. */
     @ParameterizedTest
     @ValueSource(strings = {"off", "on"})
     void nothingIsLeftToLoad(String byTheFlag) {
@@ -79,7 +79,7 @@ class RehearsalTest {
         int begin = lines.indexOf(BEGIN);
         assertTrue(begin > 0, r::toString);
         List<String> late = lines.subList(begin, lines.size()).stream().filter(l -> l.startsWith("org.gmp4j.")
-                && l.contains(" source:") && !l.contains("RehearsalTest") && !l.contains("$$Lambda")).toList();
+                && l.contains(" source:") && !l.contains("PrelinkTest") && !l.contains("$$Lambda")).toList();
         assertEquals(List.of(), late);
         assertEquals(0, r.exit());
     }
@@ -105,12 +105,12 @@ class RehearsalTest {
             System.out.print(Thread.interrupted() + " ");
             gmp.run(() -> { });
             System.out.println(Thread.getAllStackTraces().keySet().stream().map(Thread::getName)
-                    .filter(n -> n.startsWith("gmp-rehearsal")).toList());
+                    .filter(n -> n.startsWith("gmp-first")).toList());
             System.exit(0);
         }
     }
 
-    /** The scheduler of the rehearsal is closed whatever interrupts, and the interrupt is not lost. */
+    /** The threads that are tried first end whatever interrupts, and the interrupt is not lost. */
     @Test
     void interruptsWait() {
         Result r = new ChildJvm(Interrupted.class).plain().run();
