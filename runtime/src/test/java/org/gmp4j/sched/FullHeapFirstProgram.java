@@ -35,6 +35,8 @@ final class FullHeapFirstProgram {
     private static final Duration NEVER = Duration.ofDays(1);
     private static final Integer ONE = 1;
     private static final int LOOKS = 1_000;
+    /** More than find memory by chance. */
+    private static final int FUNCTIONS = 500;
 
     private static final List<Wait> ALL = new ArrayList<>();
     private static volatile boolean full;
@@ -165,11 +167,15 @@ final class FullHeapFirstProgram {
         Select late = Select.of().recv(none, v -> { }).recv(Chan.make(), v -> { }).timeout(LIMIT, () -> { });
         ends("select within", late::run);
         ends("after", () -> Time.after(LIMIT).recv());
-        Chan<Integer> told = Chan.make(1);
+        Chan<Integer> told = Chan.make(FUNCTIONS);
         Runnable tells = () -> told.trySend(ONE);
-        ends("function", () -> {
-            var _ = Time.afterFunc(LIMIT, tells);
-            told.recv();
+        ends("functions", () -> {
+            for (int i = 0; i < FUNCTIONS; i++) {
+                var _ = Time.afterFunc(LIMIT, tells);
+            }
+            for (int i = 0; i < FUNCTIONS; i++) {
+                told.recv();
+            }
         });
     }
 

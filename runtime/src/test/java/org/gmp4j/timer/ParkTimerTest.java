@@ -131,6 +131,7 @@ class ParkTimerTest {
                 Thread.sleep(1);
             }
             waits.get().timedOut(1); // The first wait of the thread.
+            assertEquals(Thread.State.TIMED_WAITING, waits.get().thread.getState());
             waits.get().timedOut(Timeout.PARK); // It does not park: this leaves a permit.
             synchronized (o) {
                 ends.set(true);
