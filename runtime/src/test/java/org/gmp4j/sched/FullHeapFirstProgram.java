@@ -31,7 +31,8 @@ import org.gmp4j.time.Time;
  */
 final class FullHeapFirstProgram {
     private static final long NAP_NANOS = 50_000_000;
-    private static final Duration LIMIT = Duration.ofNanos(4 * NAP_NANOS);
+    /** Longer than it takes to fill the heap. */
+    private static final Duration LIMIT = Duration.ofNanos(20 * NAP_NANOS);
     private static final Duration NEVER = Duration.ofDays(1);
     private static final Integer ONE = 1;
     private static final int LOOKS = 1_000;
@@ -135,7 +136,7 @@ final class FullHeapFirstProgram {
         for (int i = 0; i < ALL.size(); i++) { // No iterator: there is no memory for one.
             ALL.get(i).wake();
         }
-        LockSupport.parkNanos(5 * NAP_NANOS); // The limits pass.
+        LockSupport.parkNanos(LIMIT.toNanos() + NAP_NANOS); // The limits pass.
         Ballast.drop();
         ALL.forEach(Wait::wake);
         for (int i = 0; i < LOOKS && !ALL.stream().allMatch(w -> w.ended); i++) {
@@ -252,7 +253,7 @@ final class FullHeapFirstProgram {
     }
 
     private static void jdk() {
-        ends("park within", () -> LockSupport.parkNanos(4 * NAP_NANOS));
+        ends("park within", () -> LockSupport.parkNanos(LIMIT.toNanos()));
         ends("JDK's sleep", () -> Thread.sleep(LIMIT));
         interrupted("JDK's interrupted sleep", () -> Thread.sleep(NEVER));
         Object monitor = new Object();
@@ -279,7 +280,7 @@ final class FullHeapFirstProgram {
         }, lock::unlock);
         CountDownLatch latch = new CountDownLatch(1);
         woken("latch", latch::await, latch::countDown);
-        ends("latch within", () -> new CountDownLatch(1).await(4 * NAP_NANOS, TimeUnit.NANOSECONDS));
+        ends("latch within", () -> new CountDownLatch(1).await(LIMIT.toNanos(), TimeUnit.NANOSECONDS));
         LinkedBlockingQueue<Integer> q = new LinkedBlockingQueue<>();
         woken("queue", q::take, () -> q.put(ONE));
         CompletableFuture<Integer> f = new CompletableFuture<>();
