@@ -17,6 +17,7 @@ import org.gmp4j.struct.IntField;
 import org.gmp4j.struct.LongField;
 import org.gmp4j.struct.Mem;
 import org.gmp4j.struct.Struct;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Initialises classes before the first goroutine, and makes the calls that the JVM links at their first use. An initialiser takes memory
@@ -161,7 +162,7 @@ public final class Prelink {
     /** Calls the methods of the JDK's atomics that link a {@code VarHandle}, and that are called under locks or at the end of waits. */
     private static void atomics() {
         AtomicBoolean b = new AtomicBoolean();
-        AtomicReference<Object> r = new AtomicReference<>();
+        AtomicReference<@Nullable Object> r = new AtomicReference<>();
         boolean _ = b.compareAndSet(false, true) & b.getAndSet(false) & r.compareAndSet(null, b);
         Object o = r.getAndSet(null);
     }
