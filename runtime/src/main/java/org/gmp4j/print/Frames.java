@@ -9,7 +9,7 @@ import java.util.List;
 /** Selects the frames of a stack that a user sees. */
 public final class Frames {
     /** The frame under which a profile counts all places for which it has no room, as {@code _LostExternalCode} in Go. */
-    public static final StackTraceElement OTHERS = new StackTraceElement("org.gmp4j.report.Places", "others", null, -1);
+    public static final StackTraceElement OTHERS = new StackTraceElement("org.gmp4j.events.Places", "others", null, -1);
 
     private Frames() {
     }

@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  * later park may return spuriously, which the specification of park allows. A later {@code Object.wait} does not end, because it has
  * another number.
  */
-final class ParkTimer extends RuntimeTimer implements Timeout {
+class ParkTimer extends RuntimeTimer implements Timeout {
     private final GStack st;
     /** The number of the wait for which the timer is set. Guarded by the lock. */
     private int wait;
@@ -60,6 +60,7 @@ final class ParkTimer extends RuntimeTimer implements Timeout {
         try {
             if (fires) {
                 when = 0;
+                disarm(); // A newer alarm would check the timer in vain.
             } else if (when != 0) {
                 arm();
             }

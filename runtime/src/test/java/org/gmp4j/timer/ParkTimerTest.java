@@ -232,6 +232,27 @@ class ParkTimerTest {
         }
     }
 
+    /** An alarm that fires the timer, although it is not the newest, leaves no other to be checked. */
+    @Test
+    void oneAlarmFires() {
+        try (TestGmp gmp = TestGmp.procs(1)) {
+            GStack st = gmp.call(GStack::mine);
+            List<Alarm> alarms = new ArrayList<>();
+            ParkTimer t = new ParkTimer(st) {
+                @Override
+                void add(Alarm a) {
+                    alarms.add(a);
+                    a.enter(new TimerHeap(0));
+                }
+            };
+            t.begin(TimeUnit.MILLISECONDS.toNanos(AN_HOUR), Timeout.PARK);
+            t.begin(0, Timeout.PARK); // Earlier, so the timer needs another alarm.
+            t.ring(alarms.getFirst(), System.nanoTime());
+            assertEquals(2, alarms.size());
+            assertFalse(alarms.getLast().live());
+        }
+    }
+
     /** The same for notifies. */
     @Test
     void notifiesWhileBeginningToWait() throws InterruptedException {
