@@ -258,8 +258,8 @@ final class Settings implements Gmp.Builder {
         if (hugePages) {
             Mem.useHugePages();
         }
+        Prelink.once(program, api); // It comes first, because it checks that there is memory.
         Report.ALL.prepare();
-        Prelink.once(program, api);
         return startServed(config);
     }
 

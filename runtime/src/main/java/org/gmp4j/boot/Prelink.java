@@ -33,7 +33,7 @@ public final class Prelink {
      */
     private static final String OF_THREADS = """
             java.lang.ref Reference
-            java.util.concurrent ThreadLocalRandom
+            java.util.concurrent ThreadLocalRandom TimeUnit
             jdk.internal.event VirtualThreadEndEvent
             jdk.internal.misc CarrierThread
             ffi CompilerThreads
@@ -49,12 +49,12 @@ public final class Prelink {
             stack EndLatch JdkState JdkState$Wait StackRef
             struct G GStatus JdkWait Latency M PStatus SchedStat Schedt WaitReason
             sysmon ArmPoints$Overrun GlobalTurn Strays$Stray ThreadState$Seen WatchedM
-            timer ParkTimer RuntimeTimer TimeBubble
+            timer Alarm ParkTimer RuntimeTimer TimeBubble
             """;
     /** Classes that a program needs which calls the runtime itself. */
     private static final String OF_API = """
             . Chan Chan$1 ChanCancellation ChanClosedException ChanTimer ChanTimer$Maker Go Hchan LongBlock LongBlock$Freeing LongChan
-            . Outcome Program$Body Scase Scase$Kind Select Select$1 SelectCancellation SelectLocks SelectLocks$1 Selectgo
+            . Outcome Program$Body Program$Threads Scase Scase$Kind Select Select$1 SelectCancellation SelectLocks SelectLocks$1 Selectgo
             . WaitInterruptedException
             context Cancellation Cancellation$AfterFunc Cancellation$Expiry Cancellation$Make Cancellation$Told Child Context
             context ContextException$Canceled ContextException$DeadlineExceeded
@@ -99,9 +99,12 @@ public final class Prelink {
      * @throws OutOfMemoryError when there is too little memory, or the system does not give enough threads
      */
     public static synchronized void once(boolean program, boolean api) {
+        if (ofThreads && (ofApi || !api)) {
+            return;
+        }
+        GStack.checkAll();
+        int _ = room();
         if (!ofThreads) {
-            GStack.checkAll();
-            int _ = room();
             if (!program) {
                 FirstThreads.check();
             }
@@ -111,8 +114,8 @@ public final class Prelink {
             initialize(OF_THREADS);
             ofThreads = true;
         }
-        if (api && !ofApi) {
-            GStack.checkAll();
+        if (api) {
+            JdkThreads.rehearseThreadOf(Thread.ofVirtual().unstarted(Thread.currentThread())); // Its task does not matter.
             initialize(OF_API);
             ofApi = true;
         }

@@ -69,8 +69,8 @@ public final class Fatal {
 
     static synchronized void install() {
         if (!installed && !AS_ERROR) {
-            installed = true;
             Throw.setHook(new OnThrow());
+            installed = true;
             // The two uses below come early, because each needs memory the first time, and a report may have none.
             boolean _ = REPORTER.compareAndSet(null, null);
             try {

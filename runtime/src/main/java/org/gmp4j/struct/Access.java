@@ -11,8 +11,8 @@ import org.gmp4j.stack.JdkThreads;
  * <caption>The two implementations, by {@code -Dgmp.access}</caption>
  * <tr><td>{@code raw}</td><td>{@link RawInt}, {@link RawLong}, offsets of fields</td><td>the default</td></tr>
  * <tr><td>{@code varhandle}</td><td>{@link HandleInt}, {@link HandleLong}, handles of fields</td><td>also with {@code gmp.checkptr},
- * because raw access checks nothing, and where the JDK is not open to the runtime: goroutines cannot run there, but channels and locks can
- * be used, and structs can be read</td></tr>
+ * because raw access checks nothing, and where the JDK is not open to the runtime: goroutines cannot run there, but structs can be read,
+ * and channels and locks can be used as long as no thread has to wait</td></tr>
  * </table>
  *
  * Both have the same memory orders under the same names, because a {@code VarHandle} ends in the intrinsic that raw access calls.

@@ -73,6 +73,8 @@ final class ArmPoints {
      * class guards it.
      */
     private static boolean settled;
+    /** Whether {@link #rehearse} was called. */
+    private static boolean rehearsed;
     /** Whether all points are armed, so that every thread calls the hook and a nudge is useless. */
     private static volatile boolean allArmed;
 
@@ -188,8 +190,15 @@ final class ArmPoints {
         }
     }
 
-    /** Loads the classes that the first overrun needs, because with a full heap they would become unusable. */
-    static void rehearse() {
+    /**
+     * Loads the classes that the first overrun needs, because with a full heap they would become unusable. Does it once in the process: a
+     * later call would take the VM thread's short slices away.
+     */
+    static synchronized void rehearse() {
+        if (rehearsed) {
+            return;
+        }
+        rehearsed = true;
         boolean _ = VmThread.setSlice(0);
         var _ = VmFlags.countedLoopsPoll();
         try {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.timer;
 
+import java.util.concurrent.atomic.AtomicBoolean;
+
 import org.gmp4j.lock.HeapMutex;
 import org.gmp4j.lock.LockRank;
 import org.gmp4j.sched.Bubble;
@@ -71,22 +73,29 @@ public final class FuncTimer extends RuntimeTimer {
     }
 
     private static void runOutside(Runnable fn) {
+        FromOutside task = new FromOutside(fn, new AtomicBoolean());
         Outside.begins();
-        boolean started = false;
         try {
-            Thread _ = Thread.startVirtualThread(new FromOutside(fn));
-            started = true;
-        } finally {
-            if (!started) {
+            Thread _ = Thread.startVirtualThread(task);
+        } catch (Throwable e) {
+            if (task.begins()) { // Otherwise the thread runs: the error came when the JDK's pool had the thread already.
                 Outside.ends();
+                throw e;
             }
         }
     }
 
-    /** Runs a function outside all schedulers. The function may ready goroutines, so its thread counts in {@link Outside}. */
-    private record FromOutside(Runnable fn) implements Runnable {
+    /** Runs a function outside all schedulers, once. The function may ready goroutines, so its thread counts in {@link Outside}. */
+    private record FromOutside(Runnable fn, AtomicBoolean begun) implements Runnable {
+        boolean begins() {
+            return begun.compareAndSet(false, true);
+        }
+
         @Override
         public void run() {
+            if (!begins()) {
+                return; // The start has failed, and is repeated.
+            }
             try {
                 fn.run();
             } finally {

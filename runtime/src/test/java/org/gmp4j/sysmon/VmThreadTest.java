@@ -72,6 +72,22 @@ class VmThreadTest {
         }
     }
 
+    /** Nor does a later scheduler give the VM thread its usual slices again. */
+    @Test
+    void itKeepsThem() throws IOException {
+        Path vm = vmThread();
+        long before = slice(vm);
+        assumeTrue(before > 0, "this kernel tells no slices");
+        TestGmp.procs(1).close();
+        try {
+            assertTrue(VmThread.setSlice(NANOS));
+            TestGmp.procs(1).close();
+            assertEquals(NANOS, slice(vm));
+        } finally {
+            assertTrue(VmThread.setSlice(before));
+        }
+    }
+
     private static long sliceOfAProgram() throws IOException {
         Process cat = new ProcessBuilder("cat", "/proc/self/sched").start();
         return slice(new String(cat.getInputStream().readAllBytes(), StandardCharsets.UTF_8).lines());

@@ -91,7 +91,7 @@ public final class Collected {
         }
     }
 
-    /** Runs this class's code once, while there is memory: see {@code boot.Prelink}. */
+    /** Runs this class's code once, while there is memory: see {@code DefaultPool}. */
     public void rehearse(Stack st) {
         StackRef ref = new StackRef(st, queue);
         ref.drop(st);

@@ -12,10 +12,10 @@ import org.gmp4j.struct.P;
  * have to scan several times in a quantum to know the end of a slice well enough. With a short quantum such scans take a notable part of a
  * CPU. {@link Slice} decides when slices are timed.
  *
- * <p>{@code began} and {@code slice} are written by the M's thread, in this order, the second by release ({@link #begins}). Sysmon reads
- * them in the other order, {@code slice} by acquire ({@link #began}). So it never gets the beginning of an earlier slice than it asked for.
- * If it gets that of a later slice, the slice that it asked for has ended, and the next scan shows that. Sysmon writes {@code on} and the
- * M's thread reads it, without order. At worst a slice too many or too few is timed.
+ * <p>{@code began} and {@code slice} are written by the M's thread, in this order, by release ({@link #begins}). Sysmon reads them in the
+ * other order ({@link #began}). So it never gets the beginning of an earlier slice than it asked for. If it gets that of a later slice, the
+ * slice that it asked for has ended, and the next scan shows that. Sysmon writes {@code on} and the M's thread reads it. At worst a slice
+ * too many or too few is timed.
  */
 public final class SliceClock {
     private static final SliceClock DUMMY = new SliceClock();
