@@ -152,12 +152,16 @@ final class LongBlock extends PhantomReference<LongChan> {
     }
 
     private static void freeCollected() {
-        Inheritance.beginPlain(); // The thread that made the first channel may be pinned, or have a low priority.
+        boolean begun = false;
         for (;;) {
             try {
+                if (!begun) {
+                    Inheritance.beginPlain(); // The thread that made the first channel may be pinned, or have a low priority.
+                    begun = true;
+                }
                 ((LongBlock) COLLECTED.remove()).free();
-            } catch (InterruptedException e) {
-                Thread.onSpinWait(); // An interrupt is ignored.
+            } catch (InterruptedException | OutOfMemoryError e) {
+                Thread.onSpinWait(); // An interrupt is ignored. Without memory the thread goes on, because no other frees the buffers.
             }
         }
     }

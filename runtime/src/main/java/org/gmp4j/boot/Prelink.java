@@ -56,6 +56,8 @@ public final class Prelink {
             . Chan Chan$1 ChanCancellation ChanClosedException ChanTimer ChanTimer$Maker Go Hchan LongBlock LongBlock$Freeing LongChan
             . Outcome Program$Body Program$Threads Scase Scase$Kind Select Select$1 SelectCancellation SelectLocks SelectLocks$1 Selectgo
             . WaitInterruptedException
+            java.time Clock Duration Instant Instant$1
+            java.time.temporal ChronoField ChronoUnit
             context Cancellation Cancellation$AfterFunc Cancellation$Expiry Cancellation$Make Cancellation$Told Child Context
             context ContextException$Canceled ContextException$DeadlineExceeded
             ffi Memory$Allocator
