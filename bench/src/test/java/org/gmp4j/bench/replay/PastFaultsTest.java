@@ -38,7 +38,7 @@ class PastFaultsTest {
         "sched/Newm.java | if (why == null) { | if (why != null) { why = null; } else { | no-threads | spins for what does not come",
         "timer/TimerHeap.java | int _ = zombies.addAndGet(kept - n); | hold(kept - n); int _ = zombies.addAndGet(kept - n); hold(n - kept);"
                 + " | no-deadlock-alarm | fatal error: all goroutines are asleep - deadlock!",
-        "timer/Alarm.java | if (STATE.compareAndSet(this, s, live ? (Object) to : null)) {"
+        "timer/Alarm.java | if (STATE.compareAndSet(this, s, live ? to : null)) {"
                 + " | state = live ? to : null; boolean set = true; if (set) { | deadlock-timer-moved | it goes on after 20000 steps"
     })
     void aFaultOfThePastIsFound(String file, String text, String with, String name, String why) throws IOException {
