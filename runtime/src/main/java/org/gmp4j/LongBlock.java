@@ -152,16 +152,12 @@ final class LongBlock extends PhantomReference<LongChan> {
     }
 
     private static void freeCollected() {
-        boolean begun = false;
+        Inheritance.beginPlain(); // The thread that made the first channel may be pinned, or have a low priority.
         for (;;) {
             try {
-                if (!begun) {
-                    Inheritance.beginPlain(); // The thread that made the first channel may be pinned, or have a low priority.
-                    begun = true;
-                }
                 ((LongBlock) COLLECTED.remove()).free();
             } catch (InterruptedException | OutOfMemoryError e) {
-                Thread.onSpinWait(); // An interrupt is ignored. Without memory the thread goes on, because no other frees the buffers.
+                Thread.onSpinWait(); // An interrupt is ignored. Without memory the thread goes on, because no other such thread is started.
             }
         }
     }

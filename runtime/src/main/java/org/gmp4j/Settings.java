@@ -258,7 +258,7 @@ final class Settings implements Gmp.Builder {
         if (hugePages) {
             Mem.useHugePages();
         }
-        Prelink.once(program, api); // It comes first, because it checks that there is memory.
+        Prelink.once(program, api); // Precedes prepare, because it checks that there is memory.
         Report.ALL.prepare();
         return startServed(config);
     }

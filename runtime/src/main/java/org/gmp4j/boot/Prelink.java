@@ -117,7 +117,8 @@ public final class Prelink {
             ofThreads = true;
         }
         if (api) {
-            JdkThreads.rehearseThreadOf(Thread.ofVirtual().unstarted(Thread.currentThread())); // Its task does not matter.
+            // So that the first thread of Gmp.threadFactory needs no memory for this. The thread is never started, so any Runnable will do.
+            JdkThreads.rehearseThreadOf(Thread.ofVirtual().inheritInheritableThreadLocals(false).unstarted(Thread.currentThread()));
             initialize(OF_API);
             ofApi = true;
         }

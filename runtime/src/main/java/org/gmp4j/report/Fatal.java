@@ -70,14 +70,14 @@ public final class Fatal {
     static synchronized void install() {
         if (!installed && !AS_ERROR) {
             Throw.setHook(new OnThrow());
-            installed = true;
             // The two uses below come early, because each needs memory the first time, and a report may have none.
             boolean _ = REPORTER.compareAndSet(null, null);
             try {
                 Class<?> _ = Class.forName("java.lang.Shutdown", true, null); // Runtime.halt uses it.
             } catch (ClassNotFoundException e) {
-                return; // A JDK without that class halts in another way, which is not prepared here.
+                Thread.onSpinWait(); // A JDK without that class halts in another way, which is not prepared here.
             }
+            installed = true;
         }
     }
 

@@ -7,6 +7,8 @@ import java.util.Iterator;
 import java.util.List;
 import java.util.Spliterator;
 import java.util.Spliterators;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
 import java.util.stream.Stream;
@@ -23,7 +25,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A thread dump gets one thread after the other. Each is {@link DumpHold held}, and named by its goroutine, until the dump has read it.
  * The dump does not report when it has read a thread. So a stack is held until the dump requests the next one. The request comes late if
- * the dump waits for a disk, and never if writing has failed. Then a watching thread ({@link Watch}) ends the hold.
+ * the dump waits for a disk, and never if writing has failed. Then another thread ({@link Watcher}) ends the hold.
  */
 public abstract class JdkContainer extends ThreadContainer {
     private static final String DUMPER = "jdk.internal.vm.ThreadDumper";
@@ -34,9 +36,9 @@ public abstract class JdkContainer extends ThreadContainer {
     private static final long TRY_NANOS = 100_000;
     /** The time limit of a second attempt, ns. It follows the attempts for all other stacks. */
     private static final long LAST_TRY_NANOS = 10_000_000;
-    /** The age, ns, from which a hold is checked every {@link #WATCH_MILLIS} ms. */
+    /** The age, ns, from which a hold is checked every {@link #WATCH_NANOS} ns. */
     private static final long LONG_NANOS = 5_000_000;
-    private static final long WATCH_MILLIS = 1;
+    private static final long WATCH_NANOS = 1_000_000;
 
     private final String name;
     private final Object key;
@@ -116,7 +118,7 @@ public abstract class JdkContainer extends ThreadContainer {
             if (w == null) {
                 w = new Watch(dumper);
                 watch = w;
-                w.start();
+                Watcher.add(w);
             }
             w.release();
             while (next < stacks.size() + moving.size()) {
@@ -170,14 +172,13 @@ public abstract class JdkContainer extends ThreadContainer {
      * Ends long holds, as soon as a stack trace of the dumping thread shows that the thread no longer reads frames. Between the request for
      * a thread and the read of its frames the dumping thread only reads a clock. Then it writes the frames to the dump.
      */
-    private static final class Watch extends OwnThread {
+    private static final class Watch {
         private final Thread dumper;
         /** The present hold. Written by the dumping thread. */
         volatile @Nullable DumpHold hold;
         private volatile boolean ended;
 
         Watch(Thread dumper) {
-            super("gmp-dump");
             this.dumper = dumper;
         }
 
@@ -194,19 +195,10 @@ public abstract class JdkContainer extends ThreadContainer {
             ended = true;
         }
 
-        @Override
-        public void run() {
-            while (!ended) {
-                try {
-                    sleep(WATCH_MILLIS);
-                } catch (InterruptedException e) {
-                    continue; // No code of the runtime interrupts this thread.
-                }
-                DumpHold h = hold;
-                if (h != null && System.nanoTime() - h.since > LONG_NANOS && check(h)) {
-                    return;
-                }
-            }
+        /** Ends the hold if it is long and the dump no longer needs it. Returns whether the dump has ended. */
+        boolean isOver() {
+            DumpHold h = hold;
+            return ended || h != null && System.nanoTime() - h.since > LONG_NANOS && check(h);
         }
 
         /** Ends the hold if the dump no longer needs it. Returns whether the dump has ended. */
@@ -224,6 +216,53 @@ public abstract class JdkContainer extends ThreadContainer {
             }
             h.release();
             return true;
+        }
+    }
+    /**
+     * The thread that checks the {@link Watch} of each dump. It is started for the first dump and never ends, because in JDK 25 a dump may
+     * crash the JVM if a platform thread ends meanwhile.
+     */
+    private static final class Watcher extends OwnThread {
+        private static final List<Watch> ALL = new CopyOnWriteArrayList<>();
+        /** Guarded by the lock of the class. */
+        private static @Nullable Watcher only;
+
+        private Watcher() {
+            super("gmp-dump");
+        }
+
+        static synchronized void add(Watch w) {
+            ALL.add(w);
+            if (only == null) {
+                Watcher first = new Watcher();
+                first.start();
+                only = first;
+            }
+            LockSupport.unpark(only);
+        }
+
+        @Override
+        public void run() {
+            for (;;) {
+                if (ALL.isEmpty()) {
+                    LockSupport.park();
+                } else {
+                    LockSupport.parkNanos(WATCH_NANOS);
+                    look();
+                }
+            }
+        }
+
+        private static void look() {
+            try {
+                for (Watch w : ALL) {
+                    if (w.isOver()) {
+                        ALL.remove(w);
+                    }
+                }
+            } catch (OutOfMemoryError e) {
+                return; // The next look does it.
+            }
         }
     }
 }

@@ -198,14 +198,14 @@ final class ArmPoints {
         if (rehearsed) {
             return;
         }
-        rehearsed = true;
         boolean _ = VmThread.setSlice(0);
         var _ = VmFlags.countedLoopsPoll();
         try {
             StackTraceElement[] _ = Thread.currentThread().getStackTrace();
         } catch (LinkageError e) {
-            return; // One of the classes is unusable, and overran reports that no point helps.
+            Thread.onSpinWait(); // One of the classes is unusable, and overran reports that no point helps.
         }
+        rehearsed = true;
     }
 
     /** Clears the switch, because the goroutine yielded before sysmon set the switch. The next scan sets it again for other goroutines. */

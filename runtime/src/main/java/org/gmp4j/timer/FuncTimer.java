@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.timer;
 
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 import org.gmp4j.lock.HeapMutex;
@@ -72,6 +73,10 @@ public final class FuncTimer extends RuntimeTimer {
         }
     }
 
+    /**
+     * Starts a virtual thread of the JDK. If the JDK's pool has no memory for its first thread, it may keep the virtual thread until it is
+     * given another one.
+     */
     private static void runOutside(Runnable fn) {
         FromOutside task = new FromOutside(fn, new AtomicBoolean());
         Outside.begins();
@@ -80,6 +85,9 @@ public final class FuncTimer extends RuntimeTimer {
         } catch (Throwable e) {
             if (task.begins()) { // Otherwise the thread runs: the error came when the JDK's pool had the thread already.
                 Outside.ends();
+                if (e instanceof RejectedExecutionException) { // The pool had no memory for a longer queue.
+                    throw new OutOfMemoryError(e.getMessage());
+                }
                 throw e;
             }
         }

@@ -36,7 +36,7 @@ final class FullHeapFirstProgram {
     private static final Duration NEVER = Duration.ofDays(1);
     private static final Integer ONE = 1;
     private static final int LOOKS = 1_000;
-    /** More than find memory by chance. */
+    /** So many that some find no memory. */
     private static final int FUNCTIONS = 500;
 
     private static final List<Wait> ALL = new ArrayList<>();

@@ -76,6 +76,12 @@ class FullHeapTest {
         assertEquals(0, r.exit(), r::toString);
     }
 
+    /** The first context of a process that is cancelled wakes its waiter. */
+    @Test
+    void theFirstCancel() {
+        forTheFirstTimeAlone("sleep unless");
+    }
+
     /** The first wait of a process ends, too. */
     @Tag("long")
     @ParameterizedTest

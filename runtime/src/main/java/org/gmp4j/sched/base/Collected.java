@@ -91,7 +91,7 @@ public final class Collected {
         }
     }
 
-    /** Runs this class's code once, while there is memory: see {@code DefaultPool}. */
+    /** Runs this class's code once, while there is memory: see {@code sched.jdk.DefaultPool}. */
     public void rehearse(Stack st) {
         StackRef ref = new StackRef(st, queue);
         ref.drop(st);
