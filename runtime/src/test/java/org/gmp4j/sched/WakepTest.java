@@ -14,6 +14,7 @@ import java.util.function.Consumer;
 
 import org.gmp4j.Chan;
 import org.gmp4j.Go;
+import org.gmp4j.ffi.OsThread;
 import org.gmp4j.lock.Note;
 import org.gmp4j.lock.SchedLock;
 import org.gmp4j.netpoll.Netpoller;
@@ -34,6 +35,8 @@ import org.junit.jupiter.api.Test;
 
 /** {@link Wakep}'s protocol, step against step: no work is left lying while an M sleeps. */
 class WakepTest {
+    /** The M that {@link #beforeTheSleep} has found. */
+    private static final AtomicLong SLEEPER = new AtomicLong();
     private static final long MINUTE = Duration.ofMinutes(1).toNanos();
     static final int ROUNDS = 20;
 
@@ -69,8 +72,8 @@ class WakepTest {
                 long _ = Schedt.addSpinners(s.sched, Schedt.SPINS); // So that the M's last search finds another that spins.
                 Go.go(() -> ran.set(true));
                 phase.set(2);
-                while (Schedt.NPIDLE.getVolatile(s.sched) == 0) {
-                    Thread.onSpinWait();
+                while (Schedt.NPIDLE.getVolatile(s.sched) == 0 || OsThread.state((int) M.PROCID.get(SLEEPER.get())) != 'S') {
+                    Thread.onSpinWait(); // The M's last search follows the release of its P.
                 }
                 long _ = Schedt.addSpinners(s.sched, -Schedt.SPINS);
                 for (long end = System.nanoTime() + 100_000_000; System.nanoTime() < end;) {
@@ -177,6 +180,7 @@ class WakepTest {
     private static void beforeTheSleep(AtomicInteger phase, boolean again) {
         GStack.current().s.setIdleHook(() -> {
             if (phase.compareAndSet(0, 1)) {
+                SLEEPER.set(Machine.current().mp);
                 await(phase, 2);
                 return again;
             }
