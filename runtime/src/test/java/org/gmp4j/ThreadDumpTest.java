@@ -2,6 +2,9 @@
 package org.gmp4j;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.ByteArrayOutputStream;
@@ -27,6 +30,7 @@ import jdk.internal.vm.ThreadDumper;
 import org.gmp4j.sync.WaitGroup;
 import org.gmp4j.testing.Stress;
 import org.gmp4j.testing.TestGmp;
+import org.gmp4j.testing.Threads;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -175,7 +179,7 @@ class ThreadDumpTest {
 
     /** Dumps of goroutines that switch all the time, from a plain thread and from one of them. */
     @Stress
-    void whileTheyMove() throws IOException {
+    void whileTheyMove() throws Exception {
         for (int procs = 1; procs <= 2; procs++) {
             try (TestGmp gmp = TestGmp.procs(procs)) {
                 AtomicBoolean stop = new AtomicBoolean();
@@ -191,6 +195,11 @@ class ThreadDumpTest {
                     }
                 });
                 Set<String> seen = new HashSet<>();
+                Threads others = new Threads().add("dumper", () -> { // It may hold a goroutine that begins a dump.
+                    while (!stop.get()) {
+                        List<Container> _ = dump();
+                    }
+                }).start();
                 for (int i = 0; i < 20; i++) {
                     List<Container> all = i % 2 == 0 ? dump() : gmp.call(ThreadDumpTest::dump);
                     all.stream().filter(c -> c.name.startsWith("gmp")).forEach(c -> {
@@ -201,6 +210,7 @@ class ThreadDumpTest {
                     String _ = text();
                 }
                 stop.set(true);
+                others.join();
                 gmp.run(wg::await);
                 gmp.check();
                 assertTrue(seen.stream().anyMatch(s -> s.matches("goroutine N \\[.*]")), seen::toString);
@@ -296,6 +306,69 @@ class ThreadDumpTest {
             assertEquals(fails, failed.get() != null);
             gmp.check();
         }
+        awaitWatcher();
+    }
+
+    /** A dump that a goroutine writes may fail at the goroutine's own entry, while no stack is held. */
+    @Test
+    void itsOwnEntryFails() {
+        AtomicBoolean failed = new AtomicBoolean();
+        OutputStream out = new OutputStream() {
+            @Override
+            public void write(int b) {
+                throw new AssertionError();
+            }
+
+            @Override
+            public void write(byte[] b, int from, int n) throws IOException {
+                if (new String(b, from, n, StandardCharsets.UTF_8).contains("ThreadDumpTest.deep")) {
+                    failed.set(true);
+                    throw new IOException("full");
+                }
+            }
+        };
+        try (TestGmp gmp = TestGmp.procs(1)) {
+            gmp.run(() -> assertThrows(IOException.class, () -> deep(500, out)));
+        }
+        assertTrue(failed.get());
+        awaitWatcher();
+    }
+
+    /** Dumps with so many frames below that the entry is written before the next thread is requested. */
+    private static void deep(int frames, OutputStream out) throws IOException {
+        if (frames == 0) {
+            ThreadDumper.dumpThreadsToJson(out);
+        } else {
+            deep(frames - 1, out);
+        }
+    }
+
+    /** All dumps have one thread that checks them, which an interrupt does not end, nor keep awake. */
+    @Test
+    void oneThreadChecksAllDumps() throws IOException {
+        try (TestGmp gmp = TestGmp.procs(1)) {
+            Chan<Integer> c = Chan.make();
+            Thread receiver = receiver(gmp, c);
+            List<Container> _ = dump();
+            Thread watcher = awaitWatcher();
+            watcher.interrupt();
+            assertSame(watcher, awaitWatcher());
+            assertTrue(of(dump(), receiver).nameOf(receiver).startsWith("goroutine "));
+            assertSame(watcher, awaitWatcher());
+            assertFalse(watcher.isInterrupted());
+            c.send(1);
+        }
+    }
+
+    /** Waits until the thread that checks dumps sleeps without a limit, as it does when there is no dump. */
+    private static Thread awaitWatcher() {
+        List<Thread> all = Thread.getAllStackTraces().keySet().stream().filter(t -> t.getName().equals("gmp-dump")).toList();
+        assertEquals(1, all.size(), all::toString);
+        Thread watcher = all.getFirst();
+        while (watcher.getState() != Thread.State.WAITING) {
+            Thread.onSpinWait();
+        }
+        return watcher;
     }
 
     /** A preview in Java 25, so by reflection. */

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j.stack;
 
-import java.lang.invoke.MethodHandles;
-import java.lang.invoke.VarHandle;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 import org.jspecify.annotations.Nullable;
 
@@ -16,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  * give the thread a name until the dump has read it.
  *
  * <p>An unmounted stack is held as the JDK's {@code getStackTrace} holds it: by the SUSPENDED bit of the thread's state.
- * {@link JdkState#toRunning} waits while the bit is set. Wake-ups that failed meanwhile are completed afterwards: see {@link #release}.
+ * {@link JdkState#toRunning} waits while the bit is set. {@link JdkState#resume} completes wake-ups that came meanwhile.
  *
  * <p>A mounted stack is held by its field {@code hold}, which its host reads before it unmounts ({@link JdkThreads#run}). The host reads it
  * without a fence. Instead, the holding thread sets the field and then takes the stack trace of the host's thread, which stops the host's
@@ -33,32 +32,13 @@ final class DumpHold {
     private static final int MOUNTED = -1;
     /** A value of {@link #state}: the thread is not held. */
     private static final int FREE = -2;
-    // Further states of VirtualThread: see JdkState.
-    private static final int PARKED = 4;
-    private static final int PINNED = 5;
-    private static final int TIMED_PARKED = 7;
-    private static final int TIMED_PINNED = 8;
-    private static final int BLOCKED = 13;
-    private static final int TIMED_WAIT = 18;
 
-    private static final VarHandle OVER;
-
-    static {
-        try {
-            OVER = MethodHandles.lookup().findVarHandle(DumpHold.class, "over", boolean.class).withInvokeExactBehavior();
-        } catch (ReflectiveOperationException e) {
-            throw new AssertionError(e);
-        }
-    }
-
-    /** The nanoTime at which the hold began. */
-    final long since = System.nanoTime();
     private final Stack st;
     /** The state that an unmounted thread had, or else {@link #MOUNTED} or {@link #FREE}. */
     private final int state;
     /** The name that replaces the thread's empty name; null for none. */
     private volatile @Nullable String name;
-    private volatile boolean over;
+    private final AtomicBoolean over = new AtomicBoolean();
 
     private DumpHold(Stack st, int state) {
         this.st = st;
@@ -71,32 +51,27 @@ final class DumpHold {
             return new DumpHold(st, FREE);
         }
         int s = JdkState.state(st.thread);
-        if (isUnmounted(s)) {
-            boolean held = JdkState.casState(st.thread, s, s | JdkState.SUSPENDED);
-            return held ? new DumpHold(st, s) : null;
+        if (JdkState.isUnmounted(s)) {
+            DumpHold h = new DumpHold(st, s); // Made first: with a full heap nothing is held.
+            return JdkState.casState(st.thread, s, s | JdkState.SUSPENDED) ? h : null;
         }
-        if (s != JdkState.RUNNING && s != PINNED && s != TIMED_PINNED) {
+        if (!JdkState.isMounted(s)) {
             return null;
         }
         DumpHold h = new DumpHold(st, MOUNTED);
         if (!st.casHold(null, h)) {
             return null;
         }
-        Host host = st.host;
-        if (host == null || !staysOn(st, host.thread)) {
-            h.release();
-            return null;
+        boolean stays = false;
+        try {
+            Host host = st.host;
+            stays = host != null && staysOn(st, host.thread);
+        } finally {
+            if (!stays) {
+                h.release();
+            }
         }
-        return h;
-    }
-
-    /** Returns whether a thread in this state is unmounted, and not held. */
-    private static boolean isUnmounted(int state) {
-        return switch (state) {
-            case PARKED, TIMED_PARKED, JdkState.UNPARKED, JdkState.YIELDED, BLOCKED, JdkState.UNBLOCKED, JdkState.WAIT,
-                    TIMED_WAIT -> true;
-            default -> false;
-        };
+        return stays ? h : null;
     }
 
     /**
@@ -121,14 +96,9 @@ final class DumpHold {
         }
     }
 
-    /**
-     * Ends the hold. May be called on any thread, any number of times.
-     *
-     * <p>A thread that tries to unpark a held thread finds it suspended, and only leaves a permit. The JDK's own {@code getStackTrace}
-     * checks for such a permit at its end, so one call of it completes the wake-up.
-     */
+    /** Ends the hold. May be called on any thread, any number of times. Needs no memory, and waits for no other hold. */
     void release() {
-        if (!OVER.compareAndSet(this, false, true)) {
+        if (!over.compareAndSet(false, true)) {
             return;
         }
         String label = name;
@@ -138,8 +108,7 @@ final class DumpHold {
         if (state == MOUNTED) {
             boolean _ = st.casHold(this, null);
         } else if (state != FREE) {
-            JdkState.setState(st.thread, state); // No other thread changes the state while the thread is suspended.
-            StackTraceElement[] _ = st.thread.getStackTrace();
+            JdkState.resume(st.thread, state);
         }
     }
 }

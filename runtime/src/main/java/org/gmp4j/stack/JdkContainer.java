@@ -16,6 +16,7 @@ import java.util.stream.StreamSupport;
 
 import jdk.internal.vm.ThreadContainer;
 import jdk.internal.vm.ThreadContainers;
+import org.gmp4j.ffi.Inheritance;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -39,6 +40,11 @@ public abstract class JdkContainer extends ThreadContainer {
     /** The age, ns, from which a hold is checked every {@link #WATCH_NANOS} ns. */
     private static final long LONG_NANOS = 5_000_000;
     private static final long WATCH_NANOS = 1_000_000;
+
+    /** The dumps that hold stacks. */
+    private static final List<Watch> WATCHES = new CopyOnWriteArrayList<>();
+    /** Null before the first dump. Guarded by the lock of {@link Watcher}. */
+    private static @Nullable Watcher watcher;
 
     private final String name;
     private final Object key;
@@ -117,10 +123,10 @@ public abstract class JdkContainer extends ThreadContainer {
             Watch w = watch;
             if (w == null) {
                 w = new Watch(dumper);
-                watch = w;
                 Watcher.add(w);
+                watch = w;
             }
-            w.release();
+            w.next();
             while (next < stacks.size() + moving.size()) {
                 boolean again = next >= stacks.size();
                 Stack st = again ? moving.get(next - stacks.size()) : stacks.get(next);
@@ -154,12 +160,12 @@ public abstract class JdkContainer extends ThreadContainer {
                 DumpHold h = DumpHold.take(st);
                 if (h != null) {
                     watch.hold = h;
-                    String label = label(st);
+                    String label = Watcher.isDumper(st.thread) ? null : label(st);
                     if (label != null) {
                         h.name(label);
                         return true;
                     }
-                    watch.release();
+                    watch.next();
                     return false;
                 }
                 Thread.onSpinWait();
@@ -176,18 +182,19 @@ public abstract class JdkContainer extends ThreadContainer {
         private final Thread dumper;
         /** The present hold. Written by the dumping thread. */
         volatile @Nullable DumpHold hold;
+        /** The nanoTime at which the dumping thread requested its present thread. */
+        private volatile long since = System.nanoTime();
         private volatile boolean ended;
 
         Watch(Thread dumper) {
             this.dumper = dumper;
         }
 
-        void release() {
-            DumpHold h = hold;
-            if (h != null) {
-                hold = null;
-                h.release();
-            }
+        /** Ends the present hold, because the dumping thread has requested the next thread. */
+        void next() {
+            release();
+            hold = null;
+            since = System.nanoTime();
         }
 
         void end() {
@@ -195,14 +202,28 @@ public abstract class JdkContainer extends ThreadContainer {
             ended = true;
         }
 
+        private void release() {
+            DumpHold h = hold;
+            if (h != null) {
+                h.release();
+            }
+        }
+
         /** Ends the hold if it is long and the dump no longer needs it. Returns whether the dump has ended. */
         boolean isOver() {
-            DumpHold h = hold;
-            return ended || h != null && System.nanoTime() - h.since > LONG_NANOS && check(h);
+            return ended || System.nanoTime() - since > LONG_NANOS && !isHeld() && check();
+        }
+
+        /** Returns whether another dump holds the dumping thread. A stack trace of that thread would wait for the end of the hold. */
+        private boolean isHeld() {
+            Stack st = Stack.of(dumper);
+            return st != null && st.hold != null;
         }
 
         /** Ends the hold if the dump no longer needs it. Returns whether the dump has ended. */
-        private boolean check(DumpHold h) {
+        private boolean check() {
+            DumpHold h = hold; // Read before the trace: the trace says nothing about a later hold.
+            boolean over = true;
             for (StackTraceElement e : dumper.getStackTrace()) {
                 String c = e.getClassName();
                 if (c.equals(SNAPSHOT) || c.equals(DUMPER)) {
@@ -210,58 +231,73 @@ public abstract class JdkContainer extends ThreadContainer {
                 }
                 if (c.startsWith("java.io.") || c.startsWith("java.nio.") || c.startsWith("sun.nio.")
                         || c.startsWith(DUMPER)) { // The dumper's writers are nested classes.
-                    h.release();
-                    return false;
+                    over = false;
+                    break;
                 }
             }
-            h.release();
-            return true;
+            if (h != null) {
+                h.release();
+            }
+            return over;
         }
     }
+
     /**
      * The thread that checks the {@link Watch} of each dump. It is started for the first dump and never ends, because in JDK 25 a dump may
      * crash the JVM if a platform thread ends meanwhile.
      */
     private static final class Watcher extends OwnThread {
-        private static final List<Watch> ALL = new CopyOnWriteArrayList<>();
-        /** Guarded by the lock of the class. */
-        private static @Nullable Watcher only;
-
         private Watcher() {
             super("gmp-dump");
         }
 
+        /** Begins to check a dump. The dump must not hold a stack before, because without this thread a hold may never end. */
         static synchronized void add(Watch w) {
-            ALL.add(w);
-            if (only == null) {
+            if (watcher == null) {
                 Watcher first = new Watcher();
                 first.start();
-                only = first;
+                watcher = first;
             }
-            LockSupport.unpark(only);
+            WATCHES.add(w);
+            LockSupport.unpark(watcher);
+        }
+
+        /**
+         * Returns whether the thread makes a dump now. Then other dumps leave it out: two dumps that held each other's threads would never
+         * end. Called after the thread was held. The thread adds its watch before it holds a stack, and not while it is unmounted and held.
+         */
+        static boolean isDumper(Thread t) {
+            for (Watch w : WATCHES) {
+                if (w.dumper == t) {
+                    return true;
+                }
+            }
+            return false;
         }
 
         @Override
         public void run() {
+            Inheritance.beginPlain(); // The first dumping thread may be pinned, or have a low priority.
             for (;;) {
-                if (ALL.isEmpty()) {
+                if (WATCHES.isEmpty()) {
                     LockSupport.park();
                 } else {
                     LockSupport.parkNanos(WATCH_NANOS);
-                    look();
+                    for (Watch w : WATCHES) {
+                        look(w);
+                    }
                 }
+                boolean _ = Thread.interrupted(); // A park of an interrupted thread returns at once.
             }
         }
 
-        private static void look() {
+        private static void look(Watch w) {
             try {
-                for (Watch w : ALL) {
-                    if (w.isOver()) {
-                        ALL.remove(w);
-                    }
+                if (w.isOver()) {
+                    WATCHES.remove(w);
                 }
-            } catch (OutOfMemoryError e) {
-                return; // The next look does it.
+            } catch (Throwable t) {
+                return; // There may be no memory. The thread goes on, because other dumps need it. The next look repeats this one.
             }
         }
     }

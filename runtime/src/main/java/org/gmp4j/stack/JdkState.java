@@ -18,20 +18,20 @@ public final class JdkState {
     // VirtualThread's states, which are the same in all versions.
     private static final int NEW = 0;
     private static final int STARTED = 1;
-    static final int RUNNING = 2;
+    private static final int RUNNING = 2;
     private static final int PARKING = 3;
     private static final int PARKED = 4;
     private static final int PINNED = 5;
     private static final int TIMED_PARKING = 6;
     private static final int TIMED_PARKED = 7;
     private static final int TIMED_PINNED = 8;
-    static final int UNPARKED = 9;
-    static final int YIELDED = 11;
+    private static final int UNPARKED = 9;
+    private static final int YIELDED = 11;
     private static final int BLOCKING = 12;
     private static final int BLOCKED = 13;
-    static final int UNBLOCKED = 14;
+    private static final int UNBLOCKED = 14;
     private static final int WAITING = 15;
-    static final int WAIT = 16;
+    private static final int WAIT = 16;
     private static final int TIMED_WAITING = 17;
     private static final int TIMED_WAIT = 18;
     private static final int TERMINATED = 99;
@@ -277,11 +277,41 @@ public final class JdkState {
         return CALLS.state(vt);
     }
 
+    /** Returns whether a thread in this state is unmounted, and not suspended. */
+    static boolean isUnmounted(int state) {
+        return switch (state) {
+            case PARKED, TIMED_PARKED, UNPARKED, YIELDED, BLOCKED, UNBLOCKED, WAIT, TIMED_WAIT -> true;
+            default -> false;
+        };
+    }
+
+    /** Returns whether a thread in this state is mounted, and neither is being mounted nor unmounted. */
+    static boolean isMounted(int state) {
+        return state == RUNNING || state == PINNED || state == TIMED_PINNED;
+    }
+
     static boolean casState(Thread vt, int from, int to) {
         return CALLS.casState(vt, from, to);
     }
 
-    static void setState(Thread vt, int state) {
-        CALLS.setState(vt, state);
+    /**
+     * Ends the suspension of an unmounted thread, and completes a wake-up that came meanwhile. May call {@link Stack#execute}. The waker
+     * writes the permit, {@code notified} or {@code interrupted}, and then reads the state. If the state has the bit SUSPENDED, the waker
+     * does no more. This method writes the state and then reads what the waker wrote, so that one of the two makes the thread runnable. A
+     * thread that was runnable needs nothing more: {@link #toRunning} waits for the end of the suspension.
+     *
+     * @param state the state before the suspension
+     */
+    static void resume(Thread vt, int state) {
+        CALLS.setState(vt, state); // No other thread changes the state while the thread is suspended.
+        boolean woken = switch (state) {
+            case PARKED, TIMED_PARKED -> CALLS.parkPermit(vt) && CALLS.casState(vt, state, UNPARKED);
+            case BLOCKED -> CALLS.blockPermit(vt) && CALLS.casState(vt, state, UNBLOCKED);
+            case WAIT, TIMED_WAIT -> (CALLS.notified(vt) || CALLS.interrupted(vt)) && CALLS.casState(vt, state, UNBLOCKED);
+            default -> false;
+        };
+        if (woken) {
+            CALLS.submitRunContinuation(vt);
+        }
     }
 }
