@@ -32,6 +32,9 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** A heap that is full to the last byte ends no scheduler and loses nothing. {@code -Dgmp.heap.seconds} for longer runs. */
 class FullHeapTest {
+    /** A heap whose last bytes are in no thread's buffer. */
+    private static final String[] FULL_FOR_ALL = {"-Xmx16m", "-XX:-UseTLAB"};
+
     private static final String SECONDS = System.getProperty("gmp.heap.seconds", "1");
 
     @ParameterizedTest
@@ -71,7 +74,7 @@ class FullHeapTest {
     @ParameterizedTest
     @ValueSource(strings = {"goroutines", "threads"})
     void forTheFirstTime(String whose) {
-        Result r = new ChildJvm(FullHeapFirstProgram.class).with("-Xmx16m").run(whose);
+        Result r = new ChildJvm(FullHeapFirstProgram.class).with(FULL_FOR_ALL).run(whose);
         assertEquals("waits on: [], thrown: []\n", r.out(), r::toString);
         assertEquals(0, r.exit(), r::toString);
     }
@@ -87,7 +90,7 @@ class FullHeapTest {
     @ParameterizedTest
     @MethodSource("waits")
     void forTheFirstTimeAlone(String wait) {
-        Result r = new ChildJvm(FullHeapFirstProgram.class).with("-Xmx16m").run("goroutines", wait);
+        Result r = new ChildJvm(FullHeapFirstProgram.class).with(FULL_FOR_ALL).run("goroutines", wait);
         assertEquals("waits on: [], thrown: []\n", r.out(), r::toString);
     }
 
