@@ -6,7 +6,7 @@ import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An object, such as a {@code Context}, that ends waits when it is cancelled. Each wait of this library has a form that takes a {@code
+ * An object, such as a {@code Context}, that ends waits when it is cancelled. Most waits of this library have a form that takes a {@code
  * Cancelable}: {@code recvUnless(ctx)}, {@code lockUnless(ctx)}, {@code Go.sleepUnless(ctx, d)}. Implementations are thread-safe. The
  * runtime calls their methods in the middle of its own work, so they must neither wait nor take a lock or monitor; atomics are enough. Any
  * thread may call them, including an interrupted thread and a goroutine in a bubble of {@code Synctest}.

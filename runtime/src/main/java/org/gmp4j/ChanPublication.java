@@ -7,19 +7,19 @@ import org.gmp4j.context.Context;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One subscription to a {@link ChanPublisher}. Its goroutine receives elements while there is demand. Without demand it waits for the end
- * of the channel, and receives no element. That goroutine sends all signals, one after the other.
+ * One subscription to a {@link ChanPublisher}. Its goroutine receives elements while there is demand. Without demand it only waits for the
+ * end of the channel. One thread sends all signals: this goroutine, or the caller of {@link #refuse}.
  */
 final class ChanPublication<T> implements Flow.Subscription {
     private final ChanPublisher<T> of;
     private final Flow.Subscriber<? super T> to;
     /** The context of this publication's receives. It is cancelled once {@link #ended} is set. */
     private final Context ctx = Context.background().withCancel();
-    // Written under the monitor.
+    // The monitor guards writes of these fields.
     private long demand;
     /** The context of a wait without demand. A request cancels this context. */
     private @Nullable Context idle;
-    /** Whether the publication has ended. The end of the channel and a {@link #failure} are signalled, a cancel is not. */
+    /** Whether the publication has ended by a cancel, a {@link #failure} or the end of the channel. A cancel is not signalled. */
     private volatile boolean ended;
     private @Nullable Throwable failure;
     private boolean begun;
@@ -66,8 +66,8 @@ final class ChanPublication<T> implements Flow.Subscription {
     }
 
     /**
-     * Fails the subscription on the calling thread. Called when the executor has thrown {@code why}. If serve has begun nevertheless, does
-     * nothing and returns false.
+     * Fails the subscription on the calling thread, because the executor has thrown {@code why}. If serve has begun nevertheless, returns
+     * false.
      */
     boolean refuse(RuntimeException why) {
         synchronized (this) {
@@ -122,7 +122,7 @@ final class ChanPublication<T> implements Flow.Subscription {
         }
     }
 
-    /** Ends the publication with {@code why}, which the subscriber gets after the element that is being delivered, as its last signal. */
+    /** Ends the publication. The subscriber gets {@code why} as its last signal, after the element that is being delivered. */
     void fail(RuntimeException why) {
         boolean _ = end(why);
     }

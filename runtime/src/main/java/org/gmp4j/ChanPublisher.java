@@ -32,7 +32,7 @@ final class ChanPublisher<T> implements Flow.Publisher<T> {
         try {
             on.execute(p::serve);
             served = true;
-        } catch (RuntimeException e) { // By the rules of flows the subscriber gets the error, not the caller.
+        } catch (RuntimeException e) { // By the rules of Flow the error goes to the subscriber, not the caller.
             served = p.refuse(e);
             if (!served) {
                 throw e;

@@ -43,7 +43,7 @@ final class ChanTimer extends TickTimer {
         if (when == 0 || now < when) {
             return null;
         }
-        long late = now() - when; // instant() reads the wall clock after now(), so the result may be late, but not early, as in Go.
+        long late = now() - when; // instant() reads the wall clock after now(). So the result may be late, as in Go, but never early.
         Instant due = instant().minusNanos(late); // The allocation may fail, so it comes before any field changes.
         if (period == 0) {
             when = 0;
@@ -57,9 +57,9 @@ final class ChanTimer extends TickTimer {
     }
 
     /**
-     * Puts the time into the buffer if the timer is due. Called under the lock, before a receive or a select checks for an element. Does
-     * nothing while receivers wait, because then the alarm delivers the tick to one of them. ({@code give} would dequeue a receiver, and
-     * this method does not wake it.)
+     * Puts the tick into the buffer if the timer is due. Called under the lock, before a receive or a select checks for an element. Does
+     * nothing while receivers wait: the alarm delivers the tick to one of them. ({@code give} would dequeue a receiver that this method
+     * does not wake.)
      */
     void putIfDue() {
         Instant at = when == 0 || !c.recvq.isEmpty() ? null : due(now());
@@ -68,7 +68,7 @@ final class ChanTimer extends TickTimer {
         }
     }
 
-    /** Arms the alarm, because a receiver is to be queued. Called under the lock. */
+    /** Arms the alarm for a receiver that is about to be queued. Called under the lock. */
     void awaited() {
         if (when != 0) {
             arm();
@@ -95,7 +95,7 @@ final class ChanTimer extends TickTimer {
                     disarm();
                 }
             }
-        } finally { // Runs also when there was no memory to set the next tick.
+        } finally { // Runs even if there was no memory for the next alarm.
             lock.unlock();
             if (receiver != 0) {
                 Waiting.wake(receiver);

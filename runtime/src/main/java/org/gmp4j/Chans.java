@@ -14,10 +14,10 @@ import java.util.stream.Stream;
 import java.util.stream.StreamSupport;
 
 /**
- * Bridges from channels to the JDK's types, and methods that join and split channels. Thread-safe. Goroutines, virtual threads and platform
- * threads may call all methods. None of them waits, so interrupts have no effect on them. The executor {@code on} starts the goroutines for
- * background work. It is a {@link Gmp}, or, in a goroutine, {@code Go::go}, whose goroutines belong to the caller's bubble of {@code
- * Synctest}. A cancel of {@code ctx} ends these goroutines; an element that such a goroutine has received but not yet passed on is lost.
+ * Converts channels to types of the JDK, and joins and splits channels. Thread-safe. Goroutines, virtual threads and platform threads may
+ * call all methods. None of them waits, so interrupts have no effect on them. The executor {@code on} starts goroutines for background
+ * work. It is a {@link Gmp}, or, in a goroutine, {@code Go::go}, which starts them in the caller's bubble of {@code Synctest}. A cancel of
+ * {@code ctx} ends these goroutines; an element that such a goroutine has received but not yet passed on is lost.
  */
 public final class Chans {
     private Chans() {

@@ -12,18 +12,18 @@ import org.gmp4j.stack.OwnThread;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Closes a {@link Gmp}. If a caller stops waiting before the last goroutine has ended, because of an interrupt or its time limit, a
- * thread waits in its place. Otherwise the scheduler's threads would stay for ever. Thread-safe.
+ * Closes a {@link Gmp}. If an interrupt or the time limit ends a caller's wait before the last goroutine has ended, a thread waits in its
+ * place. Otherwise the scheduler's threads would stay for ever. Thread-safe.
  */
 final class Closer implements Runnable {
     private static final long RETRY_NANOS = 100_000_000;
 
     private final Scheduler s;
     private final @Nullable Diagnosis diagnosis;
-    /** Whether the thread that waits in a caller's place exists. */
+    /** Whether a thread waits in a caller's place. */
     private final AtomicBoolean inPlace = new AtomicBoolean();
 
-    /** @param diagnosis ends with the scheduler; null for none */
+    /** @param diagnosis ends after the scheduler; null for none */
     Closer(Scheduler s, @Nullable Diagnosis diagnosis) {
         this.s = s;
         this.diagnosis = diagnosis;

@@ -12,8 +12,8 @@ import org.gmp4j.queue.Places;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Assigns the machine's CPUs to Ps by a policy. Repeats the assignment when the set of CPUs that the process may use has changed: by {@code
- * taskset}, by a cpuset, or because a CPU went offline or online.
+ * Assigns the machine's CPUs to Ps by a policy, and again when the CPUs that the process may use have changed: by {@code taskset}, by a
+ * cpuset, or because a CPU went offline or online.
  *
  * @param affinity the policy
  * @param cpus the CPUs that the process could use at the time of the assignment

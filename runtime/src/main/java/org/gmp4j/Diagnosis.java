@@ -19,7 +19,7 @@ import org.gmp4j.stack.OwnThread;
 import org.gmp4j.struct.Throw;
 import org.jspecify.annotations.Nullable;
 
-/** Makes a scheduler's state visible by HTTP, JMX and JFR, and checks its invariants, as far as its settings ask for that. */
+/** Shows a scheduler by HTTP, JMX and JFR, and checks its invariants, where its settings ask for that, or the process uses JMX or JFR. */
 final class Diagnosis implements Runnable {
     private static final long CHECK_EVERY_MILLIS = 100;
 
@@ -74,8 +74,8 @@ final class Diagnosis implements Runnable {
     }
 
     /**
-     * Returns the port that the property {@code gmp.dashboard} gives, or null when it is not set. A command line can set the property for a
-     * program whose own debug settings replace GMPDEBUG ({@code Gmp.Builder.debug}).
+     * Returns the port of the property {@code gmp.dashboard}, or null when it is not set. The property works even if {@code
+     * Gmp.Builder.debug} replaces GMPDEBUG.
      */
     private static @Nullable Integer portOfProperty() {
         return System.getProperty("gmp.dashboard") == null ? null : Dashboard.wanted();
@@ -196,7 +196,7 @@ final class Diagnosis implements Runnable {
         return e instanceof NoClassDefFoundError && (e.getCause() == null || e.getCause() instanceof ClassNotFoundException);
     }
 
-    /** Registers the bean. It is no lambda, because sysmon would have to link it, and an error while linking would end sysmon. */
+    /** Registers the bean. It is no lambda: if the linking of a lambda once fails for lack of memory, it fails for ever. */
     private record Registering(Diagnosis d) implements Runnable {
         @Override
         public void run() {
@@ -233,7 +233,7 @@ final class Diagnosis implements Runnable {
     // The invariants
 
     private void check() {
-        // Initialises the JDK's classes that format a message, because a class whose initialiser fails for lack of memory stays unusable.
+        // Initialises the JDK's formatter while there is memory: a class whose initialiser fails stays unusable.
         String _ = "%s %d".formatted(s.name(), 0);
         s.setAtStop(this::checkStopped);
         Thread t = new OwnThread(this::checkNowAndThen, s.name() + "-invariants");
@@ -246,7 +246,7 @@ final class Diagnosis implements Runnable {
         try {
             report(Invariants.check(s));
         } catch (OutOfMemoryError | StackOverflowError | LinkageError notNow) {
-            return; // Skips this check. LinkageError: a class whose initialisation ran out of memory at an earlier check stays unusable.
+            return; // Skips this check. A LinkageError comes from a class whose initialisation ran out of memory earlier.
         }
     }
 

@@ -38,10 +38,10 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Any thread may call all methods: goroutines, virtual threads and platform threads. {@link #main}, {@link #call} and the methods named
  * {@code run…} wait for the goroutine that they start. {@link #close} waits for all goroutines. {@link #setProcs} waits until the world has
- * stopped. An interrupt ends only the waits of {@code close} and {@link #runInterruptibly}. If it ended another wait, the goroutine would
- * go on unnoticed. So the other methods wait on, and set the interrupt status before they return. A caller whose wait may end early uses
- * {@code runInterruptibly}, {@link #runUnless}, {@link #runWithin}, or {@link #submit} and a wait for the task. A goroutine that these
- * methods start in a bubble of {@code Synctest} does not belong to the bubble. A wait for it holds the bubble's clock.
+ * stopped. An interrupt ends only the waits of {@code close} and {@link #runInterruptibly}. The other methods wait on, because otherwise
+ * the goroutine would go on unnoticed, and set the interrupt status before they return. A caller whose wait may end early uses {@code
+ * runInterruptibly}, {@link #runUnless}, {@link #runWithin}, or {@link #submit} and a wait for the task. A goroutine that these methods
+ * start in a bubble of {@code Synctest} does not belong to the bubble. A wait for it holds the bubble's clock.
  *
  * <p>Source: the G-M-P scheduler of Go's runtime. {@code ARCHITECTURE.md} and {@code HACKING.md} describe the differences on the JVM.
  */
@@ -51,7 +51,7 @@ public final class Gmp implements Executor, AutoCloseable {
     final Scheduler s;
     private final Closer closer;
 
-    /** @param diagnosis ends with this scheduler; null for none */
+    /** @param diagnosis ends after the scheduler; null for none */
     Gmp(Scheduler s, @Nullable Diagnosis diagnosis) {
         this.s = s;
         closer = new Closer(s, diagnosis);
@@ -59,7 +59,7 @@ public final class Gmp implements Executor, AutoCloseable {
     }
 
     /**
-     * Runs a program (program mode): starts {@code main} as goroutine 1 and returns when it returns. Other goroutines may still be parked
+     * Runs a program (program mode): starts {@code main} as goroutine 1 and returns when that returns. Other goroutines may still be parked
      * or running by then, and do not keep the process alive. An uncaught exception in any goroutine, a deadlock, or a misuse that is fatal
      * in Go ends the process with Go's text on stderr and exit code 2. If a virtual thread with an identity ({@link #threadFactory}) has an
      * {@link Thread.UncaughtExceptionHandler}, or the process has a default one, that handler gets the thread's exception, and the program
@@ -87,8 +87,8 @@ public final class Gmp implements Executor, AutoCloseable {
      * 500us}, {@code 10ms}), {@code affinity} ({@link Affinity#parse}), {@code steal} ({@link StealOrder#parse}), {@code realtime} (a
      * priority), {@code hugepages} and {@code nodequeues} ({@code on}, {@code off}), {@code stalled} ({@code on}, {@code off}, or the least
      * time between two stalls that are printed, such as {@code 100ms}), {@code debug} (as GMPDEBUG), {@code compilers} (whether C2 gives
-     * way to the program while it starts: {@code auto}, {@code yield}, {@code equal}), and {@code pools} (schedulers for virtual threads
-     * with certain names, such as {@code batch:match=batch-*:procs=1}).
+     * way to the starting program: {@code auto}, {@code yield}, {@code equal}), and {@code pools} (schedulers for virtual threads with
+     * certain names, such as {@code batch:match=batch-*:procs=1}).
      *
      * <p>Virtual threads that exist before the call stay on the JDK's scheduler, and so do the virtual threads that they start. After some
      * hundreds of starts HotSpot compiles the code that starts virtual threads, with the JDK's scheduler as a constant. A call after that
@@ -112,14 +112,14 @@ public final class Gmp implements Executor, AutoCloseable {
         return unsupported() == null;
     }
 
-    /** Returns in one sentence why goroutines cannot run in this JVM, and null when they can. Thread-safe. */
+    /** Returns in one sentence why goroutines cannot run in this JVM, or null when they can. Thread-safe. */
     public static @Nullable String unsupported() {
         return Support.problem();
     }
 
     /**
-     * Returns a builder for embedded mode, with the defaults that its methods describe. If the property {@code gmp.default=on}, or the
-     * variable {@code GMP_DEFAULT}, is set, the first call also does {@link #makeDefault}, unless the agent has done it.
+     * Returns a builder for embedded mode, with the defaults that its methods describe. If the property {@code gmp.default} or the variable
+     * {@code GMP_DEFAULT} is {@code on}, the first call also does {@link #makeDefault}, unless the agent has.
      *
      * @throws IllegalArgumentException when a setting of the default scheduler is bad; the message names it
      */
@@ -142,9 +142,9 @@ public final class Gmp implements Executor, AutoCloseable {
     /** Settings of a {@link Gmp}. Not thread-safe. {@link #build} refuses bad values. */
     public interface Builder {
         /**
-         * Sets the number of Ps, which is the number of goroutines that run at a time, 1 to 4096. Default: the variable GMPMAXPROCS, or the
-         * number of CPUs that the affinity mask and the cgroup limits leave to this process. That last number follows changes of mask and
-         * limits until {@link Gmp#setProcs} is called.
+         * Sets the number of Ps, 1 to 4096. At most so many goroutines run at a time. Default: the variable GMPMAXPROCS, or the number of
+         * CPUs that the affinity mask and the cgroup limits leave to this process. The second default follows changes of mask and limits
+         * until {@link Gmp#setProcs} is called.
          */
         Builder procs(int n);
 
@@ -199,7 +199,7 @@ public final class Gmp implements Executor, AutoCloseable {
         Builder quantum(Duration d);
 
         /**
-         * Sets a quantum that is shorter the more goroutines wait: when n goroutines wait for a P, its goroutine must yield after {@code
+         * Sets a quantum that is shorter the more goroutines wait: when n goroutines wait for a P, the running one must yield after {@code
          * most / n}, but not before {@code least}. So while at most {@code most / least} goroutines wait, each gets to run within about
          * {@code most}, with as few switches as possible. Both times are from 200 µs to 1 minute.
          */
@@ -213,22 +213,22 @@ public final class Gmp implements Executor, AutoCloseable {
         Builder maxThreads(int n);
 
         /**
-         * Sets how long an unused thread sleeps before it ends, 1 ms to 1000 days. Default 10 s. As many threads as there are Ps, and
-         * the threads that goroutines are locked to, stay for ever. (Go keeps all threads that it ever made.)
+         * Sets how long an unused thread sleeps before it ends, 1 ms to 1000 days. Default 10 s. As many threads as there are Ps stay for
+         * ever, and so do threads with a locked goroutine. (Go keeps all threads that it ever made.)
          */
         Builder idleThreads(Duration keep);
 
         /**
-         * Sets the greatest size of a goroutine's stack in bytes, at least 64 KiB. A goroutine that needs more gets a StackOverflowError:
-         * when its thread's stack is full, or, for frames that a wait has moved to the heap, at a call of the runtime. Default 8 MiB, some
-         * 80,000 calls; Go's is 1 GB. Each thread of the scheduler reserves that much address space and a quarter of a MiB more. Only the
-         * parts that a stack has reached use memory, which is released when the thread sleeps. (With {@code mlockall} no memory is
-         * released: the whole stack is resident, or, with {@code MCL_ONFAULT}, the parts that it has reached.)
+         * Sets the greatest size of a goroutine's stack in bytes, at least 64 KiB. A goroutine that needs more gets a StackOverflowError
+         * when its thread's stack is full, or, if waits have moved frames to the heap, at a call of the runtime. Default 8 MiB, some 80,000
+         * calls; Go's is 1 GB. Each thread of the scheduler reserves that much address space and a quarter of a MiB more. Only the parts
+         * that a stack has reached use memory, which is released when the thread sleeps. (With {@code mlockall} no memory is released: the
+         * whole stack is resident, or, with {@code MCL_ONFAULT}, the parts that it has reached.)
          */
         Builder maxStack(long bytes);
 
         /**
-         * Sets the handler of exceptions that end a goroutine (goid, exception). It runs on the goroutine's stack, after its deferred work.
+         * Sets the handler (goid, exception) of exceptions that end a goroutine. It runs on the goroutine's stack, after the deferred work.
          * Default: Go's text on stderr. In a virtual thread with an identity ({@link Gmp#threadFactory}) the thread's own {@link
          * Thread.UncaughtExceptionHandler} takes precedence, then the process's default one, as for any thread. The handler set here is
          * called if neither exists. If it throws, a line on stderr says so.
@@ -478,9 +478,9 @@ public final class Gmp implements Executor, AutoCloseable {
     /**
      * Turns on the profile of the waits of goroutines for channels, selects, locks, groups and conditions. It records each wait of at least
      * {@code rate}. It records a sample of the shorter waits, each with a probability in proportion to its duration, and weights this
-     * sample so that it stands for all shorter waits. Zero turns it off, which is the default; recorded waits stay. While it is on, each
+     * sample so that it stands for all shorter waits. Zero, the default, turns the profile off; recorded waits stay. While it is on, each
      * wait reads the clock twice, and a recorded wait also reads the goroutine's stack, which takes some µs. Waits in the JDK are not
-     * recorded; {@code gmp profile PID --kind block} shows them. Go's {@code SetBlockProfileRate}.
+     * recorded; {@code gmp profile PID --kind block} shows them. This is Go's {@code SetBlockProfileRate}.
      *
      * @throws IllegalArgumentException when {@code rate} is negative
      */
@@ -494,9 +494,9 @@ public final class Gmp implements Executor, AutoCloseable {
     }
 
     /**
-     * Turns on the profile of contended locks. Of the unlocks of a {@code Mutex} or {@code RWMutex} of {@code org.gmp4j.sync} for which a
-     * goroutine waited, it records on average one in {@code oneIn}. 0 turns it off, which is the default; recorded unlocks stay. Go's
-     * {@code SetMutexProfileFraction}.
+     * Turns on the profile of contended locks. It records, on average, one in {@code oneIn} unlocks of a {@code Mutex} or {@code RWMutex}
+     * of {@code org.gmp4j.sync} for which a goroutine waited. 0, the default, turns it off; recorded unlocks stay. This is Go's {@code
+     * SetMutexProfileFraction}.
      *
      * @throws IllegalArgumentException when {@code oneIn} is negative
      */
@@ -504,10 +504,7 @@ public final class Gmp implements Executor, AutoCloseable {
         s.mutexProfile.setRate(oneIn, "the fraction of the mutex profile is one in " + oneIn);
     }
 
-    /**
-     * Returns where goroutines unlocked while {@link #setMutexProfileFraction} was on, and how long the goroutines that they woke had
-     * waited.
-     */
+    /** Returns the places of unlocks while {@link #setMutexProfileFraction} was on, and how long the woken goroutines had waited. */
     public Profile mutexProfile() {
         return new Profile("mutex", s.mutexProfile);
     }

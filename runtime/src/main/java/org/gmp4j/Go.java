@@ -20,10 +20,9 @@ import org.gmp4j.wait.Limits;
 import org.gmp4j.wait.Waiting;
 
 /**
- * The calls of a goroutine to its scheduler. All methods but {@link #inGoroutine} and {@link #numCPU} throw
- * {@link IllegalStateException} on a thread that is not a goroutine. Virtual threads that a {@link Gmp} runs are goroutines. Only
- * {@link #sleep} and its forms wait. An interrupt does not end the sleep of a goroutine of {@link #go}, and in a bubble of
- * {@code Synctest} a sleep goes by the bubble's clock. Thread-safe.
+ * The calls of a goroutine to its scheduler. All methods but {@link #inGoroutine} and {@link #numCPU} throw {@link IllegalStateException}
+ * on a thread that is not a goroutine. Virtual threads that a {@link Gmp} runs are goroutines. Only {@link #sleep} and its forms, {@link
+ * #blocking} and {@link #gomaxprocs} wait. In a bubble of {@code Synctest} a sleep goes by the bubble's clock. Thread-safe.
  *
  * <p>Source: the functions of Go's {@code runtime} and {@code time} packages with these names.
  */
@@ -85,10 +84,9 @@ public final class Go {
     }
 
     /**
-     * Ends the goroutine, and runs its deferred work. It never returns: it throws an object, so {@code finally} blocks run. The object is
-     * no {@code Exception}, so a {@code catch} of {@code Exception} does not catch it. If a {@code catch} of {@code Throwable} does, the
-     * next call of a method of this class throws the object again. Channels and locks work until the end, because a {@code finally} block
-     * may need them.
+     * Ends the goroutine, and runs its deferred work. It never returns: it throws a {@code Throwable}, so {@code finally} blocks run. This
+     * is no {@code Exception}, so a {@code catch} of {@code Exception} does not catch it. If a {@code catch} of {@code Throwable} does, the
+     * next call of this class throws it again. Channels and locks work until the end, because a {@code finally} block may need them.
      */
     public static void goexit() {
         GStack st = self("goexit");
@@ -103,7 +101,7 @@ public final class Go {
     }
 
     /**
-     * Sleeps for at least {@code d}, and at most 292 years. If {@code d} is zero or less, it only yields ({@link #gosched}).
+     * Sleeps for at least {@code d}, capped at 292 years. If {@code d} is zero or less, it only yields ({@link #gosched}).
      *
      * <p>Only goroutines may sleep. An interrupt ends the sleep of a virtual thread that a {@code Gmp} runs. A cancel of a {@code Task}
      * ends the sleep of its goroutine. Nothing ends the sleep of other goroutines early. In a bubble the sleep goes by the
@@ -186,7 +184,7 @@ public final class Go {
     }
 
     /**
-     * Yields if the scheduler has asked this goroutine to yield. It is for loops to which the agent adds no preemption point, and costs a
+     * Yields if the scheduler has asked this goroutine to yield. Call it in loops to which the agent adds no preemption point. It costs a
      * few nanoseconds.
      */
     public static void preemptPoint() {

@@ -21,10 +21,10 @@ import org.jspecify.annotations.Nullable;
  * large ones to the kernel. The buffer is freed when the channel is closed and drained, or else when the channel is collected.
  *
  * <p>The collector does not see the size of a buffer: a thousand channels that were dropped unclosed are little garbage but much memory. So
- * the sizes of all buffers are added up, and when the sum exceeds {@link #LIMIT} a collection is requested, as for direct buffers. The
- * limit is the largest of 16 MiB, a quarter of the maximum heap, and twice the sum that is left after a collection. No allocation is
- * refused because of the limit. The thread of {@link Freeing} frees the buffers of collected channels. On a busy machine that thread may
- * get no CPU for long, so a thread that makes a buffer also frees some.
+ * when the sum of the sizes of all buffers exceeds {@link #LIMIT}, a collection is requested, as for direct buffers. The limit is the
+ * largest of 16 MiB, a quarter of the maximum heap, and twice the lowest sum since the last request. No allocation is refused because of
+ * the limit. The thread of {@link Freeing} frees the buffers of collected channels. On a busy machine that thread may get no CPU for long,
+ * so a thread that makes a buffer also frees some.
  *
  * <p>Rejected: an automatic arena, and a {@code Cleaner}. Both unregister a buffer under a lock of the JDK. But a channel is drained under
  * a lock of the runtime, and a thread that holds such a lock must not take a lock of the JDK.
@@ -32,7 +32,7 @@ import org.jspecify.annotations.Nullable;
 final class LongBlock extends PhantomReference<LongChan> {
     private static final long LEAST_LIMIT = Math.max(16 << 20, Runtime.getRuntime().maxMemory() / 4);
     /**
-     * A thread that makes a buffer frees at most this many buffers of collected channels. The number is above 1, so that the backlog
+     * The most buffers of collected channels that a thread frees when it makes a buffer. The number is above 1, so that the backlog
      * shrinks.
      */
     private static final int FREED_BY_OF = 4;
@@ -44,7 +44,7 @@ final class LongBlock extends PhantomReference<LongChan> {
     /** Whether the thread that frees collected buffers runs. */
     private static final AtomicBoolean FREEING = new AtomicBoolean();
     /**
-     * The list of buffers that are not freed yet. It keeps these phantom references reachable after their channels are unreachable. Guarded
+     * The first of the unfreed buffers. Their list keeps these phantom references reachable after their channels are unreachable. Guarded
      * by LOCK.
      */
     private static @Nullable LongBlock first;
@@ -66,7 +66,7 @@ final class LongBlock extends PhantomReference<LongChan> {
     }
 
     /**
-     * Returns a block for {@code n} longs, at least 1. Its contents are undefined.
+     * Returns a block for {@code n > 0} longs. Its contents are undefined.
      *
      * @throws OutOfMemoryError when there is no memory
      */
@@ -109,7 +109,7 @@ final class LongBlock extends PhantomReference<LongChan> {
 
     /** Frees the memory, unless it is free already. Any thread may call it, also under a channel's lock. */
     void free() {
-        GStack st = GStack.enterChecked(); // May be called under a channel's lock.
+        GStack st = GStack.enterChecked(); // The caller may be inside a section.
         long a = ADDRESS.getAndSet(this, 0);
         if (a != 0) {
             clear(); // The collector need not report the channel any more.
@@ -152,7 +152,7 @@ final class LongBlock extends PhantomReference<LongChan> {
     }
 
     private static void freeCollected() {
-        Inheritance.beginPlain(); // The thread that made the first channel may be pinned, or have a low priority.
+        Inheritance.beginPlain(); // This thread has inherited its creator's affinity and priority.
         for (;;) {
             try {
                 ((LongBlock) COLLECTED.remove()).free();

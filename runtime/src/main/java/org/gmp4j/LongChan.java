@@ -17,14 +17,14 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A {@link Chan} of longs. It is like a {@code Chan} in all respects: the order of elements, waits, exceptions and their messages, the
- * threads that may call it, and the effects of interrupts and bubbles. An operation allocates objects only for a wait that a time limit, a
- * context or an interrupt may end, and for a {@link Recv} that the JIT compiler cannot remove. Thread-safe.
+ * threads that may call it, and the effects of interrupts and bubbles. An operation allocates only for a wait that a time limit, a context
+ * or an interrupt may end, and a {@link Recv} unless the JIT compiler removes it. Thread-safe.
  *
  * <p>The buffer is off-heap, with 8 bytes for each element. It comes from the C library's allocator and does not count as a direct buffer.
  * The buffer is freed as soon as the channel is closed and drained. The buffer of a channel that is never closed is freed only when the
  * channel is collected, so close channels that you make in large numbers. When the buffers of the process together exceed a limit, {@link
- * #make(int)} calls {@link System#gc}. The limit is the largest of 16 MiB, a quarter of the maximum heap size, and twice the total that was
- * left after the last such call.
+ * #make(int)} calls {@link System#gc}. The limit is the largest of 16 MiB, a quarter of the maximum heap size, and twice the lowest total
+ * since the last such call.
  */
 public final class LongChan extends Hchan implements Iterable<Long> {
     /**
@@ -32,7 +32,7 @@ public final class LongChan extends Hchan implements Iterable<Long> {
      * during the access.
      */
     private final long buf;
-    /** The buffer; null for an unbuffered channel. It is freed when the channel is closed and drained, because no access follows. */
+    /** The buffer; null for an unbuffered channel. It is freed when the channel is closed and drained: no access follows. */
     private final LongBlock block;
 
     /**
@@ -343,8 +343,8 @@ public final class LongChan extends Hchan implements Iterable<Long> {
     }
 
     /**
-     * Returns the element that a woken receiver got, and releases its sudog {@code sg}. Returns 0 when a close ended the wait. If {@code
-     * sg} is CLOSED, there was no wait, and the result is 0, too.
+     * Returns the element that a woken receiver got, and releases its sudog {@code sg}. Returns 0 when a close ended the wait, or when
+     * {@code sg} is CLOSED: there was no wait.
      */
     private long woken(@Nullable GStack st, long sg) {
         if (sg == CLOSED) {
@@ -383,7 +383,7 @@ public final class LongChan extends Hchan implements Iterable<Long> {
 
     @Override
     public void close() {
-        GStack.checkAll(); // It checks for all sections at once, because after the close the buffer must be freed.
+        GStack.checkAll(); // One check for all sections: once the channel is closed, the buffer must be freed.
         super.close();
         if (block != null) {
             GStack st = GStack.enterChecked();

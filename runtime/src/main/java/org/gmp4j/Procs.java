@@ -6,7 +6,7 @@ import java.util.function.IntSupplier;
 import org.gmp4j.affinity.Topology;
 import org.gmp4j.config.Config;
 
-/** The limits and the default of the number of Ps. */
+/** Limits the number of Ps and computes its default. */
 final class Procs {
     /** The greatest number of Ps of a scheduler. */
     static final int MAX = Config.MOST_PROCS;

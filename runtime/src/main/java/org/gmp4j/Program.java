@@ -16,9 +16,7 @@ import org.gmp4j.stack.EndLatch;
 import org.gmp4j.stack.Goexit;
 import org.jspecify.annotations.Nullable;
 
-/**
- * Implements {@link Gmp#main}. Its classes replace lambdas of {@link Gmp}, for each of which the JVM would generate a class at the start.
- */
+/** Implements {@link Gmp#main}. Its classes stand in for lambdas of {@link Gmp}: the JVM would generate a class for each at the start. */
 final class Program {
     private static final int BAD_USAGE = 2;
 
@@ -39,7 +37,7 @@ final class Program {
         m.returned.await();
     }
 
-    /** Prints the message about a bad setting from outside the program, and ends the process. */
+    /** Prints the message about a bad property or variable, and ends the process. */
     static void endForBadUsage(IllegalArgumentException bad) {
         System.err.println("gmp4j: " + bad.getMessage());
         System.exit(BAD_USAGE);
@@ -75,7 +73,7 @@ final class Program {
         }
     }
 
-    /** The body of the goroutine of {@link Gmp#run}. */
+    /** The body of a goroutine of {@link Gmp#run} and its forms. */
     record Body(Runnable fn) implements Callable<Void> {
         @Override
         public Void call() {
@@ -87,7 +85,7 @@ final class Program {
     /**
      * Makes threads that the scheduler runs.
      *
-     * @param prefix the start of their names, before {@code number}; null for no names
+     * @param prefix precedes {@code number} in their names; null for no names
      */
     record Threads(Scheduler s, @Nullable String prefix, @Nullable AtomicLong number) implements ThreadFactory {
         @Override

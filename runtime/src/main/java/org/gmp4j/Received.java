@@ -6,12 +6,12 @@ import java.util.NoSuchElementException;
 
 import org.jspecify.annotations.Nullable;
 
-/** An iterator over received elements, up to the first null. Only one thread may use it. */
+/** Iterates over received elements up to the first null. Only one thread may use it. */
 abstract class Received<T> implements Iterator<T> {
     /** The received element that {@link #next()} has not returned yet; null for none. */
     private @Nullable T next;
 
-    /** Receives and returns the next element. Returns null when no element comes any more. */
+    /** Receives and returns the next element. Returns null after the last one. */
     abstract @Nullable T receive();
 
     @Override

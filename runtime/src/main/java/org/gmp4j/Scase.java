@@ -35,7 +35,7 @@ final class Scase {
     @Nullable Supplier<?> supplier;
     /** The element to send, or the received one. */
     @Nullable Object elem;
-    /** The element to send, or the received one, of a channel of longs. */
+    /** The element to send, or the received one, of a LongChan. */
     long longElem;
     /** Whether the receive got an element. */
     boolean ok;

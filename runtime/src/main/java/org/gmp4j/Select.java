@@ -23,9 +23,9 @@ import org.jspecify.annotations.Nullable;
  * {@code Synctest} the clock moves on during the wait if all channels belong to the bubble, or if the Select has a {@link #timeout}.
  *
  * <p>A Select can be built once and run repeatedly, or cleared and built anew. Adding a case allocates only if the Select has more cases
- * than ever before. Only one thread may use it at a time. While a thread is in a method of the Select, each call by a second thread throws
- * a {@link ConcurrentModificationException}, and the first thread is not affected. The action of a case may change the Select and run it
- * again, because a run calls the action last.
+ * than ever before. Only one thread may use it at a time. While a thread is in a method of the Select, but not in an action, each call by
+ * another thread throws a {@link ConcurrentModificationException}. The action of a case may change the Select and run it again, because a
+ * run calls the action last.
  *
  * {@snippet :
  * Select next = Select.of().recv(work, this::handle).recv(stop, v -> stopped = true);
@@ -57,7 +57,7 @@ public final class Select {
     private long timeout = Selectgo.NO_TIMEOUT;
     /**
      * 1 while a thread is changing the Select, or is in {@link #run} and has not begun the action of a case; else 0. Set by CAS, so that
-     * of two threads one fails.
+     * the second thread fails.
      */
     @SuppressWarnings("unused") // Accessed through BUSY.
     private volatile int busy;
@@ -194,8 +194,8 @@ public final class Select {
     }
 
     /**
-     * Sets the action for when no case can proceed within {@code d} after {@link #run} began to wait. If {@code d} is zero or less, the run
-     * does not wait. An action of {@link #orElse} takes precedence. Each run measures the time anew. This is Go's {@code case
+     * Sets the action to run if no case can proceed within {@code d} after {@link #run} began to wait. If {@code d} is zero or less, the
+     * run does not wait. An action of {@link #orElse} takes precedence. Each run measures the time anew. This is Go's {@code case
      * <-time.After(d)}, except that a timer is used only if the run has to wait.
      */
     public Select timeout(Duration d, Runnable then) {
@@ -212,7 +212,7 @@ public final class Select {
         return this;
     }
 
-    /** Sets the action for when no case can proceed. With it the select does not wait. */
+    /** Sets the action to run if no case can proceed. With it the select does not wait. */
     public Select orElse(Runnable then) {
         Objects.requireNonNull(then, "then");
         begin();

@@ -8,11 +8,11 @@ import org.gmp4j.sched.Park;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The channels of a select, each once, in the order of their numbers. All selects take locks in this order, so they do not deadlock. Not
- * thread-safe; belongs to one {@link Selectgo}.
+ * The channels of a select. Once sorted, each is there once, by its number. All selects take locks in this order, so they do not deadlock.
+ * Not thread-safe; belongs to one {@link Selectgo}.
  */
 final class SelectLocks {
-    /** The most channels that an insertion may shift. A channel that would shift more is appended, and all are sorted later. */
+    /** The most channels that an insertion may shift. A channel that would shift more is appended, and {@link #sort} sorts all. */
     private static final int MOVES = 32;
 
     /**
@@ -37,7 +37,7 @@ final class SelectLocks {
 
     private Hchan[] locks;
     private int lockCount;
-    /** Whether the locks are in order, without double entries. If not, they are sorted before they are taken. */
+    /** Whether the locks are in order, without duplicates. If not, {@link #sort} precedes {@link #lockAll}. */
     private boolean sorted = true;
 
     SelectLocks(int few) {

@@ -4,14 +4,14 @@ package org.gmp4j;
 import java.time.Duration;
 
 /**
- * The sending end of a channel, which sends and closes (Go's {@code chan<- T}). Every {@link Chan} is one. It is the type for a parameter
- * of a method that only sends. Thread-safe.
+ * The sending end of a channel, which sends and closes (Go's {@code chan<- T}). Every {@link Chan} is one. Use it for parameters of methods
+ * that only send. Thread-safe.
  *
  * <p>Goroutines, virtual threads and platform threads may call all methods. An interrupt does not end a wait of a goroutine of {@link
- * Go#go}, of a platform thread, or of a virtual thread of the JDK's own scheduler. It ends a wait of a virtual thread of a {@link Gmp}, and
- * the wait throws a {@link WaitInterruptedException}. On any thread an interrupt ends {@link #sendInterruptibly}, which then throws an
- * {@link InterruptedException}. In a bubble of {@code Synctest} the clock moves on during a wait on a channel of the bubble. Such a channel
- * throws an {@link IllegalStateException} when a caller outside of the bubble uses it.
+ * Go#go}, of a platform thread, or of a virtual thread of the JDK's own scheduler. It ends a wait of a virtual thread of a {@link Gmp} by a
+ * {@link WaitInterruptedException}. On any thread an interrupt ends {@link #sendInterruptibly}, which then throws an {@link
+ * InterruptedException}. In a bubble of {@code Synctest} the clock moves on during a wait on a channel of the bubble. Such a channel throws
+ * an {@link IllegalStateException} when a caller outside of the bubble uses it.
  *
  * @param <T> the type of the elements, which are never {@code null}
  */
@@ -83,7 +83,7 @@ public sealed interface SendChan<T> extends AutoCloseable permits Chan {
     @Override
     void close();
 
-    /** Returns how many elements are in the buffer; 0 for a timer's channel, because only a receive checks whether the timer is due. */
+    /** Returns the number of buffered elements; 0 for a timer's channel, because only a receive checks whether the timer is due. */
     int len();
 
     /** Returns the capacity of the buffer in elements; 0 for a timer's channel. */

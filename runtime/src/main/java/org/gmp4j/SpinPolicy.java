@@ -15,7 +15,7 @@ public final class SpinPolicy {
     private static final SpinPolicy GO = new SpinPolicy(0);
     private static final SpinPolicy BUSY = new SpinPolicy(Long.MAX_VALUE);
 
-    /** The duration that the text {@code latency} alone stands for. */
+    /** The duration of {@code latency} without a number. */
     private static final Duration DEFAULT_LATENCY = Duration.ofMillis(1);
 
     private final long nanos;
@@ -25,9 +25,9 @@ public final class SpinPolicy {
     }
 
     /**
-     * Returns Go's policy: an M searches all Ps once, and then sleeps. The number of searching Ms is at most half of the number of busy Ps.
-     * If an M is woken within 100 µs of falling asleep and finds no work, 4 times in a row, it naps for 50 µs and searches once more before
-     * it sleeps. Goroutines that become ready during the nap wait until it is over.
+     * Returns Go's policy: an M searches the other Ps in four walks, and then sleeps. An M searches only if no other does, or fewer than
+     * half as many search as Ps are busy. If an M is woken within 100 µs of falling asleep and finds no work, 4 times in a row, it naps
+     * for 50 µs and searches once more before it sleeps. Goroutines that become ready during the nap may wait until its end.
      *
      * @return the policy; the default
      */
@@ -37,8 +37,7 @@ public final class SpinPolicy {
 
     /**
      * Returns a policy with which an M searches for the time {@code spin}, also polling the network, and then sleeps. An M that finds work
-     * while all others are idle wakes another M to search in its place. It wakes none if the last M that was woken in this way found no
-     * work.
+     * while all other Ps are idle wakes another M to search in its place, unless the last M that was woken in this way found no work.
      *
      * @param spin how long, above 0 and at most 1 hour
      * @return the policy

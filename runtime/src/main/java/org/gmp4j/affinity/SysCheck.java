@@ -14,9 +14,9 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Checks whether a kernel could have written the contents of /sys and /proc. A {@link Topology} accepts any contents. This class returns a
- * sentence for each fault, but {@value #MOST_PROBLEMS} at most. The list of online CPUs and the folder of each online CPU and node must
- * exist. Any other file may be missing, because containers hide files, and old kernels have fewer.
+ * Checks whether a kernel could have written the contents of /sys and /proc. A {@link Topology} accepts any contents. This class has a
+ * sentence for each fault, {@value #MOST_PROBLEMS} at most. The list of online CPUs and the folder of each online CPU and node must exist.
+ * Any other file may be missing, because containers hide files, and old kernels have fewer.
  */
 final class SysCheck {
     /** Twice the greatest number of CPUs of any kernel. */
@@ -191,7 +191,7 @@ final class SysCheck {
      * share the part.
      */
     private void agree(Map<String, BitSet> sharers, BitSet online) {
-        Map<String, Map<BitSet, Integer>> claims = new HashMap<>(); // For each part and set the number of CPUs that claim the set.
+        Map<String, Map<BitSet, Integer>> claims = new HashMap<>(); // By part and set: the number of CPUs that claim the set.
         sharers.forEach((name, set) -> claims.computeIfAbsent(name.substring(name.indexOf(' ')), k -> new HashMap<>()).merge(set, 1,
                 Integer::sum));
         claims.forEach((part, sets) -> sets.forEach((set, n) -> {
@@ -231,7 +231,7 @@ final class SysCheck {
         return set;
     }
 
-    /** Returns a number that may be -1; null when the file is missing or faulty. */
+    /** Returns a number, perhaps -1, as text; null when the file is missing or faulty. */
     private @Nullable String number(String path) {
         String text = text(path);
         if (text != null && !text.matches("-1|[0-9]{1,9}")) {

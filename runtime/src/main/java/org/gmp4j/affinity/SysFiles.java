@@ -11,21 +11,21 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads small files of /sys and /proc below a root. In containers and virtual machines any file may be missing, unreadable, or disappear
+ * Reads small files of /sys and /proc below a root. In containers and virtual machines any file may be missing or unreadable, or vanish
  * between two reads. Each method has a result for that case.
  */
 record SysFiles(Path root) {
-    /** A file of this size, in bytes, or more counts as unreadable. The kernel's files are smaller. */
+    /** A file of at least this many bytes counts as unreadable. The kernel's files are smaller. */
     private static final int MOST_BYTES = 4 << 20;
 
     private static final int SHOWN = 60;
 
-    /** Returns the place below this root of an absolute path of the real system, such as /proc/cpuinfo. */
+    /** Returns the path below this root for an absolute path of the real system, such as /proc/cpuinfo. */
     Path at(String path) {
         return root.resolve(path.substring(1));
     }
 
-    /** Returns the file's text without surrounding space; null when the file cannot be read or is not regular, as a pipe. */
+    /** Returns the file's text without surrounding space; null when the file cannot be read or is not regular, such as a pipe. */
     static @Nullable String text(Path file) {
         if (!Files.isRegularFile(file)) {
             return null;

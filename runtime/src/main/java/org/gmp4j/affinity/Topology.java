@@ -14,9 +14,9 @@ import java.util.function.IntSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The machine as a process sees it: CPUs, their cores, caches and NUMA nodes, and the CPU limits of its cgroups, as the kernel reports them
- * at one moment. If files are missing (containers and virtual machines hide some), the machine counts as flat: each CPU is a core of its
- * own without a known cache, and all CPUs are in one package on one node.
+ * The machine as a process sees it: CPUs, their cores, caches and NUMA nodes, and the CPU limits of the process's cgroups, as the kernel
+ * reports them at one moment. If files are missing (containers and virtual machines hide some), the machine counts as flat: each CPU is a
+ * core of its own without a known cache, and all CPUs are in one package on one node.
  *
  * <p>Sources: {@code sched_getaffinity(2)}, {@code /sys/devices/system/cpu} and {@code node}, {@code /proc/self/cgroup} and {@code
  * mountinfo}. Immutable, so safe to share between threads; methods return copies of sets.
@@ -30,7 +30,7 @@ public final class Topology {
      * @param socket the physical package; 0 when unknown
      * @param node the NUMA node; 0 when unknown
      * @param siblings the CPUs of the same core, including this one and CPUs that the process may not use
-     * @param caches smallest level first; empty when unknown
+     * @param caches its caches, lowest level first; empty when unknown
      */
     public record Cpu(int id, int core, int socket, int node, BitSet siblings, List<Cache> caches) {
         /** Makes the record with copies of the mutable components. */
@@ -46,8 +46,8 @@ public final class Topology {
         }
 
         /**
-         * Returns the number that identifies the group of CPUs with this CPU's last-level data cache: the number of the group's first CPU.
-         * Without known caches the group is the core.
+         * Returns the id of the group of CPUs that share this CPU's last-level data cache: the number of the group's first CPU. Without
+         * known caches the group is the core.
          */
         public int cacheGroup() {
             return caches.stream()
@@ -168,7 +168,7 @@ public final class Topology {
     private final BitSet isolated;
     private final Map<String, BitSet> kinds;
     private final Map<Integer, Long> memory = new TreeMap<>();
-    /** The result of {@link #whole()}: this object if the process may use all CPUs; null if the other CPUs have not been read. */
+    /** The result of {@link #whole()}: this object if the process may use all online CPUs; null if the others have not been read. */
     private final @Nullable Topology whole;
     private final Path root;
 
@@ -203,7 +203,8 @@ public final class Topology {
 
     /**
      * Reads the machine as it is now. The allowed CPUs come from the affinity mask of the process's first thread, which {@code taskset} or
-     * a cpuset sets, and not from the mask of the calling thread. Reading some files for each CPU takes milliseconds on a large machine.
+     * a cpuset sets; if all of its CPUs are offline, from the calling thread's. Reading some files for each CPU takes milliseconds on a
+     * large machine.
      *
      * @throws RuntimeException when the kernel refuses {@code sched_getaffinity}
      */
@@ -239,7 +240,7 @@ public final class Topology {
         return SysCheck.of(new SysFiles(Path.of("/"))).problems();
     }
 
-    /** Returns this machine for a process that may use all online CPUs. For {@link #system()} it is read anew. */
+    /** Returns this machine for a process that may use all online CPUs. Reads the machine anew if its other CPUs have not been read. */
     public Topology whole() {
         return whole != null ? whole : new Topology(root, online);
     }
@@ -276,8 +277,8 @@ public final class Topology {
     }
 
     /**
-     * Returns the CPUs by the names of the kinds of cores, fastest first: {@code performance}, {@code efficiency} and {@code low power} on
-     * x86, {@code capacity N} on ARM. The map is empty when all cores are alike or unknown.
+     * Returns the CPUs of each kind of core, by the kind's name, fastest first: {@code performance}, {@code efficiency} and {@code low
+     * power} on x86, {@code capacity N} on ARM. The map is empty when all cores are alike or unknown.
      */
     public Map<String, BitSet> kinds() {
         Map<String, BitSet> copies = new LinkedHashMap<>();

@@ -10,7 +10,7 @@ package org.gmp4j.metrics;
  * @param cumulative whether the value never decreases while the scheduler lives; false for a current value
  */
 public record Description(String name, String help, Kind kind, boolean cumulative) {
-    /** The types of values of metrics. */
+    /** The types of a metric's values. */
     public enum Kind {
         /** A {@link Long}. */
         LONG,

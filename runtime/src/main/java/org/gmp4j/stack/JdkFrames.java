@@ -5,8 +5,8 @@ import java.lang.reflect.Method;
 
 /**
  * Reads the frames of another running thread, with the class of each frame. {@link Thread#getStackTrace} clears the class in each {@link
- * StackTraceElement} that it returns. The name that remains does not say which class loader the class belongs to, and a search of all
- * loaded classes would take too long. Thread-safe.
+ * StackTraceElement} that it returns. The class name that remains does not determine the class loader, and a search of all loaded classes
+ * would take too long. Thread-safe.
  */
 public final class JdkFrames {
     private static final StackTraceElement[] NONE = {};
@@ -27,9 +27,9 @@ public final class JdkFrames {
     }
 
     /**
-     * Returns the frames of a thread, the innermost first. The array is empty when the thread is not mounted, or has ended. The elements
-     * are complete only for {@link #type}, {@link StackTraceElement#getMethodName}, {@link StackTraceElement#getLineNumber} and {@link
-     * StackTraceElement#isNativeMethod}.
+     * Returns the frames of a thread, the innermost first. The array is empty when a virtual thread is not mounted, or has ended. The
+     * elements are complete only for {@link #type}, {@link StackTraceElement#getMethodName}, {@link StackTraceElement#getLineNumber} and
+     * {@link StackTraceElement#isNativeMethod}.
      */
     public static StackTraceElement[] of(Thread t) {
         try {

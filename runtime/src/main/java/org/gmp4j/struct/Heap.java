@@ -7,10 +7,10 @@ import java.lang.invoke.VarHandle;
 import jdk.internal.misc.Unsafe;
 import org.gmp4j.stack.JdkThreads;
 
-/** The means of the accessors of fields of Java objects: {@link HeapInt}, {@link HeapLong}, {@link HeapRef}. */
+/** The shared code of the accessors of fields on the Java heap: {@link HeapInt}, {@link HeapLong}, {@link HeapRef}. */
 final class Heap {
-    /** Null where the JDK is not open to the runtime. It is a constant, so that the compilers call its intrinsics directly. */
-    @SuppressWarnings("NullAway") // There, access is by handles.
+    /** Null where the JDK is not open to the runtime. This is a constant, so that compilers use the intrinsics of its methods. */
+    @SuppressWarnings("NullAway") // Where it is null, the accessors use handles.
     static final Unsafe UNSAFE = JdkThreads.openToRuntime("jdk.internal.misc") ? Unsafe.getUnsafe() : null;
 
     private Heap() {

@@ -7,13 +7,12 @@ import java.lang.invoke.VarHandle;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Accesses an int field of objects on the Java heap. Each method has the name of its access mode in {@link VarHandle}. For plain and
- * volatile accesses the language suffices. The class that declares the field keeps the accessor in a {@code static final}, so the compilers
- * know the offset.
+ * Accesses an int field of objects on the Java heap. Each method has the name of its access mode in {@link VarHandle}. For plain accesses
+ * the language suffices. The class that declares the field keeps the accessor in a {@code static final}, so the compilers know the offset.
  *
- * <p>{@link Access} chooses one of two implementations, as for fields off-heap. Raw access calls the intrinsic in which a
- * {@code VarHandle} ends, and needs no linking. By a {@code VarHandle} the JVM links each call site and each mode at its first use. That
- * allocates, and with a full heap it fails in the middle of a protocol. Raw access does not check {@code o}, which must not be null.
+ * <p>{@link Access} chooses one of two implementations, as for fields off-heap. Raw access calls the intrinsic in which a {@code VarHandle}
+ * ends, and needs no linking. With a {@code VarHandle} the JVM links each call site and mode at its first use. That allocates, and with a
+ * full heap it fails in the middle of a protocol. Raw access does not check {@code o}, which must not be null.
  *
  * @param offset the offset of the field, for raw access
  * @param handle the handle; null for raw access

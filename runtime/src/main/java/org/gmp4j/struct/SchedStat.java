@@ -3,7 +3,7 @@ package org.gmp4j.struct;
 
 /**
  * The counters of {@code struct schedstat} in gmp.h, which describes each of them and names its writer. The struct is a part of {@code
- * struct schedt}, and its fields are accessed by the address of that struct.
+ * struct schedt}, whose address the accessors take.
  */
 public final class SchedStat {
     public static final LongField NRETAKEN = counter("nretaken");

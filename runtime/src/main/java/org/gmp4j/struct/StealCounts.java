@@ -2,8 +2,8 @@
 package org.gmp4j.struct;
 
 /**
- * The counters of stolen Gs, by thief and victim. They are in one block for each scheduler, with a row for each thief. Rows begin at
- * multiples of two cache lines. A page of the block takes memory only once a steal is counted in it.
+ * The counters of stolen Gs, by thief and victim. Each scheduler has one block with a row for each thief. A row is aligned to two cache
+ * lines. A page of the block takes memory only once a steal is counted in it.
  */
 public final class StealCounts {
     private StealCounts() {
@@ -19,11 +19,11 @@ public final class StealCounts {
     }
 
     /**
-     * Makes a P count in its row of {@code block}, and copies its present counts there. Called with the world stopped. Allocates nothing.
+     * Assigns a P its row of {@code block}, and copies its present counts there. Called with the world stopped. Allocates nothing.
      *
      * @param i the id of {@code pp}
-     * @param procs the number of Ps that the block is for
-     * @param old the number of Ps that the present block is for
+     * @param procs the number of Ps of the block
+     * @param old the number of Ps of the present block
      */
     public static void use(long pp, int i, long block, int procs, int old) {
         long row = block + i * rowBytes(procs);

@@ -39,17 +39,16 @@ import org.gmp4j.struct.Struct;
  *
  * {@link Takeover} takes the P.
  *
- * <p>While an M spins or a P is idle, another M soon steals a G that is queued on a busy P. Then the first G of the queue is a reason to
- * preempt only if two scans find it there. If a timer is due, or a G is in the global queue, one scan is enough. Without this rule a
- * goroutine that computes would lose its P each time that it starts a short goroutine.
+ * <p>While an M spins or a P is idle, another M soon steals a G that is queued on a busy P. So the first G of the queue is a reason to
+ * preempt only if two scans find it there. Otherwise a goroutine that computes would lose its P each time that it starts a short goroutine.
+ * If a timer is due, or a G is in the global queue, one scan is enough.
  *
  * <p>{@link Slice} decides how long a goroutine keeps its P. A goroutine that runs on after its P was taken is a stray ({@link Strays}).
  * Its thread competes for a CPU like any other thread. At its next call of the runtime the goroutine waits for a P like any other
  * goroutine.
  *
  * <p>Rejected: to run strays at {@code SCHED_IDLE}, with weight 3 where other threads have 1,024. A stray that holds a lock would delay all
- * waiters of that lock while other threads have work. A stray in the JDK's code would delay a safepoint while other processes want the
- * CPUs.
+ * waiters of that lock while other threads have work. A stray in the JDK's code would delay safepoints while other processes want the CPUs.
  */
 class Retake {
     private static final IntField SCHEDTICK = Struct.P.intField("sysmontick.schedtick");
@@ -60,7 +59,7 @@ class Retake {
     private final Scheduler s;
     private long quantum;
     private long leastQuantum;
-    /** The interval, in ns, between two scans of a goroutine that has used up its slice and does not yield while work waits. */
+    /** The ns between two scans of a goroutine that has used up its slice and does not yield while work waits. */
     private long lookAgain;
     /** Whether goroutines yield only in calls of the runtime ({@code asyncpreemptoff}). */
     private final boolean cooperative;
@@ -70,7 +69,7 @@ class Retake {
     private final Takeover takeover;
     /** The results of the last scan. */
     final Scan seen;
-    /** Whether the scan found a goroutine that is to come to a point. */
+    /** Whether the scan found a goroutine that must reach a preemption point. */
     private boolean anyOver;
     /** The ns between the last two scans. */
     private long sinceLook;
@@ -102,8 +101,8 @@ class Retake {
     }
 
     /**
-     * Scans for strays only. Sysmon calls it when all Ps are idle, or while the world stops. While the world stops, the switch of the
-     * points and the armed points stay as they are, because goroutines have to stop at them.
+     * Scans for strays only. Sysmon calls it when all Ps are idle, or while the world stops. While the world stops, it clears no switch and
+     * disarms no point, because goroutines must stop at the points.
      */
     void lookForStrays(long now) {
         seen.noneRuns(now);
@@ -118,7 +117,7 @@ class Retake {
         return strays.any();
     }
 
-    /** Returns whether sysmon is bringing a stray to a point, and so must scan again soon. */
+    /** Returns whether sysmon is bringing a stray to a point. If so, it must scan again soon. */
     boolean callsStray() {
         return strays.calling();
     }
@@ -200,7 +199,7 @@ class Retake {
     }
 
     /**
-     * Returns how long, ns, a goroutine may run while Gs wait for its P. The more Gs wait, the shorter is the slice, down to the least
+     * Returns the time slice, ns, of a goroutine while Gs wait for its P. The more Gs wait, the shorter is the slice, down to the least
      * quantum.
      */
     private long slice(long pp) {
@@ -217,7 +216,7 @@ class Retake {
         return mp == 0 ? estimate : s.machine(mp).slices.began(SliceClock.slice(pp, tick), estimate);
     }
 
-    /** Returns whether a G or a timer waits that could run on this P. */
+    /** Returns whether a G or a due timer waits for this P. */
     private boolean work(long pp, long now) {
         return !Runq.runqempty(pp) || waitsElsewhere(pp, now);
     }
@@ -234,7 +233,7 @@ class Retake {
     }
 
     /**
-     * Takes the P from a system call at the second scan that sees the call, or at the first if work waits and the slice is over. Returns
+     * Takes the P from a system call, from the second scan of the call on, or at the first if work waits and the slice is over. Returns
      * whether it took the P.
      */
     private boolean syscall(long pp, boolean waits, long now, long over) {
@@ -305,8 +304,8 @@ class Retake {
         }
         if (M.LOCKS.getOpaque(mp) != 0) {
             seen.awaits(Pacing.PROMPT);
-            // The goroutine is inside the runtime. It checks g.preempt when it leaves the runtime, or hands its P off before that. If
-            // points were armed now, the next goroutine on the P would check in vain at each point.
+            // The goroutine is inside the runtime. It checks g.preempt when it leaves the runtime, or gives its P up before. If points
+            // were armed now, the next goroutine on the P would check in vain at each point.
             return false;
         }
         if (w.awaited != SliceClock.slice(pp, tick)) {
@@ -319,8 +318,8 @@ class Retake {
             return false;
         }
         if (helps) {
-            // The time counts from the first request in this slice, not from the slice's end. A goroutine that ran alone gets the request
-            // only when work comes.
+            // The time counts from the first scan in this slice that awaits a point, not from the slice's end. A goroutine that ran alone
+            // is asked to yield only when work comes.
             seen.awaits(Pacing.untilPoint(now - w.awaitedSince, w.overrun.prompt()));
             return false;
         }

@@ -19,11 +19,11 @@ import org.gmp4j.tracing.Session;
  * program.
  *
  * <p>While a trace runs, a switch takes some tens of nanoseconds more. The start of a goroutine whose function is not a lambda takes some
- * microseconds more, because the stack is walked to name the place. The begin and the end of the trace stop the world for a time that grows
- * with the number of goroutines. Full batches of events are moved to a spool beside the file, which needs 16 bytes for each event. If the
- * disk is slower than the program, whole batches are dropped and counted. {@link #stop} writes the file, which is four to eight times as
- * long as the spool. When a deadlock, an uncaught exception or another fatal error ends a program, running traces are written after the
- * text of the error.
+ * microseconds more, because a stack walk finds the place of the start. The start and the end of the trace stop the world for a time that
+ * grows with the number of goroutines. Full batches of events go to a spool, a file beside the trace file, with 16 bytes for each event. If
+ * the disk is slower than the program, whole batches are dropped and counted. {@link #stop} writes the trace file, which is four to eight
+ * times as long as the spool. When a deadlock, an uncaught exception or another fatal error ends a program, running traces are written
+ * after the text of the error.
  *
  * <p>Thread-safe. Source: Go's {@code runtime/trace}.
  */
@@ -68,8 +68,8 @@ public final class Trace implements AutoCloseable {
     }
 
     /**
-     * Ends the trace and writes its file. If it throws an OutOfMemoryError, another call continues; otherwise a further call does nothing.
-     * The call may take as long as the trace ran. So a goroutine for which others wait should not make the call.
+     * Ends the trace and writes its file. If it throws an OutOfMemoryError, another call continues. After a complete call, further calls do
+     * nothing. The call may take as long as the trace ran. So a goroutine for which others wait should not make the call.
      *
      * <p>Any thread may call it. An interrupt does not end it, and the clock of a bubble does not move on during it.
      *
@@ -159,7 +159,7 @@ public final class Trace implements AutoCloseable {
         }
     }
 
-    /** Writes a message into the lane of the calling goroutine, cut to 4,000 bytes. On other threads it does nothing. */
+    /** Writes a message, cut to 4,000 bytes, into the calling goroutine's lane. On other threads it does nothing. */
     public static void log(String category, String message) {
         if (Tracing.on()) {
             Tracing.log(category + ": " + message);

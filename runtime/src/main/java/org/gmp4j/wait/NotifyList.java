@@ -17,8 +17,9 @@ import org.jspecify.annotations.Nullable;
  * that lock, and waits for the ticket to be called. Tickets are called in the order in which they were drawn. So a notification goes to a
  * waiter that drew its ticket before the notification. It never goes to a later waiter, even if that waiter falls asleep first.
  *
- * <p>Tickets below {@code notify} were called or dropped. Each owner of a ticket from {@code notify} to {@code wait - 1} waits, is about to
- * wait, or has dropped it. Both numbers wrap around, so they are compared by their difference. At most 2^31 waiters may wait at a time.
+ * <p>Tickets below {@code notify} were called or dropped. The owner of a ticket from {@code notify} to {@code wait - 1} waits, is about to
+ * wait, or has dropped the ticket. Both numbers wrap around, so they are compared by their difference. At most 2^31 waiters may wait at a
+ * time.
  */
 public final class NotifyList {
     private static final HeapInt<NotifyList> WAIT = HeapInt.of(MethodHandles.lookup(), NotifyList.class, "wait");
@@ -46,8 +47,8 @@ public final class NotifyList {
     }
 
     /**
-     * Adds a ticket to the dropped ones. Extends the range that ends just before it, or else adds {@code fresh} as a range. Then merges it
-     * with the range that begins just behind the ticket, if there is one. Called under the lock.
+     * Adds a ticket to the dropped ones: extends the range that ends just before it, or else inserts {@code fresh}. Merges the result with
+     * a range that begins just behind the ticket. Then skips dropped tickets. Called under the lock.
      */
     private void note(int ticket, Dropped fresh) {
         Dropped before = null;
@@ -78,7 +79,7 @@ public final class NotifyList {
         skip();
     }
 
-    /** Moves {@code notify} past a range of dropped tickets that begins with it. Called under the lock. */
+    /** Moves {@code notify} past a range of dropped tickets that begins there. Called under the lock. */
     private void skip() {
         Dropped d = dropped;
         if (d != null && d.from == notify) {
@@ -106,7 +107,7 @@ public final class NotifyList {
         }
         lock.unlock();
         if (called) {
-            notifyOne(); // Passes the call on. After a broadcast this is needless: one more waiter checks its condition.
+            notifyOne(); // Passes the call on. After a broadcast this only makes one more waiter check its condition.
         }
     }
 
@@ -116,7 +117,7 @@ public final class NotifyList {
      * @param e the object that may end the wait early, between its {@code begin} and its {@code finish}; null if the wait cannot end early
      * @return false when the wait ended early; then the next ticket will be called in place of this one
      */
-    @SuppressWarnings("NullAway") // If the ticket was not called, e is pending, and so not null.
+    @SuppressWarnings("NullAway") // Where e.fresh is read, e is pending, and so not null.
     public boolean await(int ticket, @Nullable OfTicket e, WaitReason reason) {
         GStack st = GStack.current();
         long sg;
@@ -195,7 +196,7 @@ public final class NotifyList {
         Reference.reachabilityFence(lock); // Until here the lock keeps its waiters reachable: see report.LeakSearch.
     }
 
-    /** Calls the next ticket, if there is one that was drawn and not called. Called inside {@link GStack#enter}. */
+    /** Calls the next ticket, if one was drawn and neither called nor dropped. Called inside {@link GStack#enter}. */
     public void notifyOne() {
         if (nobody()) {
             return;
@@ -237,9 +238,7 @@ public final class NotifyList {
         return 0;
     }
 
-    /**
-     * Returns whether all tickets that were drawn have been called. A ticket that is drawn during this call comes after this notification.
-     */
+    /** Returns whether all drawn tickets were called or dropped. A ticket drawn during this call comes after this notification. */
     private boolean nobody() {
         return wait == notify;
     }

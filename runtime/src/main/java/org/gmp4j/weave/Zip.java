@@ -20,15 +20,15 @@ import java.util.zip.ZipException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A zip file in memory. The content of entries can be replaced, and entries can be dropped. Everything else is copied byte by byte.
- * Unchanged entries are not compressed again. The order of the entries, their times, modes, comments and extra fields stay, as do the
- * file's comment and the bytes before the first entry (the start script of an executable jar).
+ * A zip file in memory. The content of entries can be replaced, and entries can be dropped. Unchanged entries are not compressed again. A
+ * changed entry has no zip64 field. These stay: the order of the entries, their times, modes, comments and other extra fields, the file's
+ * comment, and the bytes before the first entry (the start script of an executable jar).
  *
  * <p>Rejected: {@code java.util.zip}. It loses the bytes before the first entry, does not allow two entries of the same name, reads a jar
  * within a jar only from front to back, and compresses all entries again.
  *
  * <p>Format: PKWARE's APPNOTE.TXT 6.3, for files of up to 2 GB. This class knows only those parts of zip64 that a file of this size may
- * have: more than 65,535 entries, and sizes and offsets in an extra field. Not safe for use by several threads.
+ * have: more than 65,535 entries, and sizes and offsets in an extra field. Not thread-safe.
  */
 final class Zip {
     private static final int LOCAL = 0x04034b50;
@@ -50,7 +50,7 @@ final class Zip {
     private static final int ENCRYPTED = 1;
     private static final int SIZES_BEHIND = 8;
 
-    /** The new content of an entry, and the same content as the file stores it, compressed or not. */
+    /** The new content of an entry, plain and as the file stores it, compressed or not. */
     private record Change(byte[] content, byte[] packed) {
     }
 
@@ -114,7 +114,7 @@ final class Zip {
             return name;
         }
 
-        /** Returns the content as it was when the file was read. Throws a {@link ZipException} when it is damaged or encrypted. */
+        /** Returns the content as it was when the file was read. Throws a {@link ZipException} when it is damaged or cannot be decoded. */
         byte[] content() throws ZipException {
             int from = start + LOCAL_SIZE + u2(start + 26) + u2(start + 28);
             if ((flags & ENCRYPTED) != 0 || method != STORED && method != DEFLATED) {
@@ -251,8 +251,8 @@ final class Zip {
     /** The entries in the order of the central directory. */
     private final List<Entry> entries = new ArrayList<>();
     /**
-     * The number of bytes in front of the zip file that its offsets do not count. It is added to each offset that is read, and subtracted
-     * from each that is written.
+     * The number of leading bytes that the zip file's offsets do not count. It is added to each offset that is read, and subtracted from
+     * each that is written.
      */
     private long base;
     private final int end;

@@ -10,9 +10,7 @@ import org.gmp4j.struct.M;
 import org.gmp4j.struct.Schedt;
 import org.jspecify.annotations.Nullable;
 
-/**
- * The state that the loop, sysmon and readers record for the thread that closes a scheduler. {@code Closing} has the steps of the close.
- */
+/** The state that Ms, sysmon and readers record for the thread that closes a scheduler. {@code Closing} has the steps of the close. */
 public abstract class ClosingNotes {
     /** A permit for each M whose thread is about to end. */
     protected final Semaphore exited = new Semaphore(0);
@@ -33,7 +31,7 @@ public abstract class ClosingNotes {
         }
     }
 
-    /** Returns whether the last goroutine may have ended, so that {@link #signalDrained} has to be called, by a thread that may block. */
+    /** Returns whether the last goroutine may have ended. Then a thread that may block has to call {@link #signalDrained}. */
     final boolean mayBeDrained() {
         return mayBeDrained;
     }
@@ -70,14 +68,12 @@ public abstract class ClosingNotes {
         readers.decrementAndGet();
     }
 
-    /**
-     * Registers a thread that reads the structs. The closing thread interrupts it, and waits for its end, before the structs are recycled.
-     */
+    /** Registers a thread that reads the structs. The closing thread interrupts it and joins it before the structs are recycled. */
     final void endFirst(Thread t) {
         before = t;
     }
 
-    /** Records that the calling thread of an M is about to end. */
+    /** Records that the caller, an M's thread, is about to end. */
     final void mexited(Machine m) {
         M.EXITED.set(m.mp, 1);
         exited.release();

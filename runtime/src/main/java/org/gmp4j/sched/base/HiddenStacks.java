@@ -16,7 +16,7 @@ public abstract class HiddenStacks {
     /** Returns the stack of a goroutine; null when it was not taken, or is no longer reachable. */
     public abstract @Nullable Stack stack(long gp);
 
-    /** Puts back the stack of a goroutine that was woken. Called by its waker, which runs because it has no P of the stopped scheduler. */
+    /** Puts back the stack of a goroutine that was woken. Called by its waker, which runs without a P of the stopped scheduler. */
     public final void woken(long gp) {
         Stack st = stack(gp);
         if (st != null) {

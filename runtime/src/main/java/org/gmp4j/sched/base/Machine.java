@@ -12,8 +12,8 @@ import org.gmp4j.struct.P;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The Java side of an M: its thread, and the request that a goroutine leaves for the M when it yields the thread (see
- * {@link Mcall}). Unless a field says otherwise, only the M's thread accesses it, on a goroutine's stack or on its own.
+ * The Java side of an M: its thread, and the request that a goroutine leaves for the M before it yields (see {@link Mcall}). Unless a field
+ * says otherwise, only the M's thread accesses it, on a goroutine's stack or on its own.
  */
 public final class Machine extends Host {
     /** The scheduler. */
@@ -29,8 +29,8 @@ public final class Machine extends Host {
     /** The operation that the M performs after the switch: a code of {@link Mcall}. */
     public int op;
     /**
-     * For {@link Mcall#GOEXIT}: the G that the stack took from the queues after the stack's own G had ended; 0 for none. The bit
-     * Runq.INHERIT says that it came from runnext.
+     * For {@link Mcall#GOEXIT}: the next G, which the ended goroutine's stack took from the queues; 0 for none. The bit Runq.INHERIT marks
+     * a G from runnext.
      */
     public long pick;
     /**
@@ -45,7 +45,7 @@ public final class Machine extends Host {
     public boolean hasStandIn;
     /** The times at which this M's slices begin, for sysmon. */
     public final SliceClock slices = new SliceClock();
-    /** Sysmon's record of this M; null for {@link Allm#TOO_MANY}. */
+    /** Sysmon's record of this M; null if there is no scheduler. */
     public final Monitor.Watched watched;
     /**
      * The time, by nanoTime, at which this M was last woken to run on a P; 0 once the metrics have counted it. Written like
@@ -60,10 +60,10 @@ public final class Machine extends Host {
      */
     public boolean listed;
     /**
-     * The earliest due time of the timers that goroutines of this M set when they parked, and for which the poller was not woken; 0 for
-     * none. The wake-up can wait, because the M reads all timers before it sleeps. There are two exceptions. In a stopping world the M
-     * sleeps at once, and startTheWorld wakes an M that reads them. An M that a waker has taken from the idle list waits for its P, and
-     * reads them when it next runs out of work.
+     * The earliest due time of the timers for which this M has yet to wake the poller; 0 for none. Goroutines of the M set them when they
+     * parked. The wake-up can wait, because the M reads all timers before it sleeps, with two exceptions. In a stopping world the M sleeps
+     * at once, and startTheWorld wakes an M that reads them. An M that a waker has taken from the idle list waits for its P, and reads them
+     * when it next runs out of work.
      */
     public long untold;
     /**
@@ -94,7 +94,7 @@ public final class Machine extends Host {
         return thread == null || !thread.isAlive();
     }
 
-    /** Resets the state of the last thread, for another thread. The last thread has ended, or was never started. */
+    /** Resets the old thread's state before a new thread starts. The old thread has ended, or was never started. */
     void renew() {
         pinnedTo = -1;
         pinnedBy = null;
@@ -118,22 +118,22 @@ public final class Machine extends Host {
         return (Machine) Host.current();
     }
 
-    /** Returns the same M as {@link #of}, not annotated, for callers that run on an M's thread or test the result for null. */
+    /** Returns {@link #of} without {@code @Nullable}, for callers that run on an M's thread or test the result for null. */
     @SuppressWarnings("NullAway")
     public static Machine current() {
         return of();
     }
 
     /**
-     * Returns whether the M is a stray: it runs a goroutine's own code without a P, and the goroutine has announced no blocking call.
-     * (While m.locks is raised the goroutine is inside the runtime, and {@link Gate} takes no P.) Called from any thread. The four
-     * fields that it reads may be from different moments, because the M may change them meanwhile.
+     * Returns whether the M runs a stray: a goroutine that executes its own code without a P, and has announced no blocking call. (While
+     * m.locks is raised the goroutine is inside the runtime, and {@link Gate} takes no P.) Called from any thread. The four fields that it
+     * reads may be from different moments, because the M may change them meanwhile.
      */
     public boolean astray() {
         return M.P.getOpaque(mp) == 0 && M.CURG.getOpaque(mp) != 0 && M.INCGO.getOpaque(mp) == 0 && M.LOCKS.getOpaque(mp) == 0;
     }
 
-    /** Sets {@link #trace} for the P, which the M has just acquired or has kept while the world was stopped. */
+    /** Sets {@link #trace} to the ring of the P, which the M has just acquired, or has kept while the world was stopped. */
     public void lookForTrace(long pp) {
         Tracer t = s.tracer;
         trace = t == null ? null : t.ring(P.ID.get(pp));

@@ -11,8 +11,8 @@ import org.gmp4j.stack.Timeout;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The stack of a goroutine, with the methods that schedule the thread for the JDK, limit its waits, and report a failure of the JDK's code.
- * {@code Stacks} makes the instances, which are all of one hidden class ({@link HiddenExecutor}).
+ * The stack of a goroutine, with methods for its thread in the JDK: they schedule it, limit its waits, and report exceptions of the JDK's
+ * code. {@code Stacks} makes the instances, all of one hidden class ({@link HiddenExecutor}).
  */
 public abstract class JdkStack extends GStack {
     /** The instance that makes the other stacks. Written by the initialiser of their class. */
@@ -20,11 +20,11 @@ public abstract class JdkStack extends GStack {
     static JdkStack made;
 
     /**
-     * The {@code InterruptHook} of its waits; null until a wait needs it. Written by the goroutine, and kept for later goroutines on this
-     * stack.
+     * The {@code InterruptHook} of the goroutine's waits; null until a wait needs one. Goroutines write it, and later ones on this stack
+     * reuse it.
      */
     @Nullable AbstractSelector interruptHook;
-    /** The timer of its waits in the JDK; null until a wait has a limit of time. Written by the M that parks the goroutine. */
+    /** The timer of waits in the JDK; null until a wait has a limit of time. Written by the M that parks the goroutine. */
     private @Nullable Timeout timeout;
 
     /** Makes the instance that makes the other stacks and never runs. */
@@ -40,7 +40,7 @@ public abstract class JdkStack extends GStack {
         super(s, new ThreadTask(task));
     }
 
-    /** Makes the stack of a virtual thread that the JDK started with a GStack as its scheduler. */
+    /** Makes the stack of a virtual thread whose scheduler in the JDK is a GStack. */
     JdkStack(Scheduler s, Thread virtualThread) {
         super(s, virtualThread);
         if (!(JdkThreads.task(this) instanceof ThreadTask)) { // The task is wrapped already if an earlier start has failed.
@@ -54,7 +54,7 @@ public abstract class JdkStack extends GStack {
 
     abstract JdkStack ofThread(Scheduler s, Thread virtualThread);
 
-    /** Does the work of {@code execute}. */
+    /** Implements {@code execute}. */
     final void submitted(Runnable task) {
         JdkReady.execute(this, task);
     }
