@@ -6,12 +6,12 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The receiving end of a channel, which can neither send nor close (Go's {@code <-chan T}). Every {@link Chan} is one. It is the type for
- * a parameter of a method that only receives. Thread-safe.
+ * The receiving end of a channel, which can neither send nor close (Go's {@code <-chan T}). Every {@link Chan} is one. Use it
+ * for parameters of methods that only receive. Thread-safe.
  *
  * <p>Goroutines, virtual threads and platform threads may call all methods. An interrupt does not end a wait of a goroutine of {@link
- * Go#go}, of a platform thread, or of a virtual thread of the JDK's own scheduler. It ends a wait of a virtual thread of a {@link Gmp}, and
- * the wait throws a {@link WaitInterruptedException}. On any thread an interrupt ends a method named {@code …Interruptibly}, which then
+ * Go#go}, of a platform thread, or of a virtual thread of the JDK's own scheduler. It ends a wait of a virtual thread of a {@link Gmp} by a
+ * {@link WaitInterruptedException}. On any thread an interrupt ends a method named {@code …Interruptibly}, which then
  * throws an {@link InterruptedException}. In a bubble of {@code Synctest} the clock moves on during a wait on a channel of the bubble. Such
  * a channel throws an {@link IllegalStateException} when a caller outside of the bubble uses it.
  *

@@ -50,14 +50,15 @@ import org.jspecify.annotations.Nullable;
  * thread, and the thread to its stack, whose frames stay. A virtual thread of the default scheduler is left out while it waits in the
  * JDK. If no object can wake it, any collection frees it, including this one ({@code sched.base/Collected}).
  *
- * <p>A live goroutine is never reported as leaked. Collectors do not clear a weak reference to an object that some code can still reach. No
- * collector sees addresses in off-heap memory. So a wait that code can end through such memory is left out: a wait for a timer, the network
- * or a native event, and a wait that a time limit, an interrupt or a context may end ({@link GStack#waitsFor}). Waits in the JDK without a
- * {@linkplain LockSupport#getBlocker blocker}, such as for a socket or a monitor, are left out too. Plain threads and goroutines of other
- * schedulers run while the world is stopped, and may wake a goroutine that is being examined. Until that goroutine is runnable, they keep
- * the object for which it waits reachable, by the {@code reachabilityFence} after each {@code Waiting.ready}. Then they put the goroutine
- * back into the tables ({@link HiddenStacks}). Waker and search synchronise by Dekker's pattern. The waker changes the status by CAS, then
- * reads the flag. The search sets the flag, clears the entry, then reads the status.
+ * <p>A live goroutine is reported as leaked only in two cases, which SEEING.md has. Collectors do not clear a weak reference to an object
+ * that some code can still reach. No collector sees addresses in off-heap memory. So a wait that code can end through such memory is left
+ * out: a wait for a timer, the network or a native event, and a wait that a time limit, an interrupt or a context may end ({@link
+ * GStack#waitsFor}). Waits in the JDK without a {@linkplain LockSupport#getBlocker blocker}, such as for a socket or a monitor, are left
+ * out too. Plain threads and goroutines of other schedulers run while the world is stopped, and may wake a goroutine that is being
+ * examined. Until that goroutine is runnable, they keep the object for which it waits reachable, by the {@code reachabilityFence} after
+ * each {@code Waiting.ready}. Then they put the goroutine back into the tables ({@link HiddenStacks}). Waker and search synchronise by
+ * Dekker's pattern. The waker changes the status by CAS, then reads the flag. The search sets the flag, clears the entry, then reads the
+ * status.
  *
  * <p>Some leaks are not found: SEEING.md lists them. Rejected: a heap dump, because it takes as long as writing the heap. Besides,
  * frames of compiled code in the dump lack the objects that escape analysis removed, so a live goroutine may look leaked. Rejected: JVMTI,

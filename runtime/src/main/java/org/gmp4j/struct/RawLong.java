@@ -4,8 +4,8 @@ package org.gmp4j.struct;
 import jdk.internal.misc.Unsafe;
 
 /**
- * Accesses a long off-heap by the intrinsics that a {@code VarHandle} over a segment finally calls. The interpreter and both compilers
- * implement them, whereas an access by the handle needs some 25 inlined methods. No address is checked: see {@link Access}.
+ * Accesses an off-heap long by the intrinsics in which a {@code VarHandle} of a segment ends. The interpreter and both compilers implement
+ * them, whereas an access by the handle needs some 25 inlined methods. No address is checked: see {@link Access}.
  *
  * @param offset bytes from the struct's address to the field; 0 if callers pass the address of the long itself instead of a struct's
  */
