@@ -94,8 +94,6 @@ public final class ChanSubscription<T> implements Iterable<T>, AutoCloseable {
     /**
      * Waits for the next element and returns it. Returns null when the publisher has completed, or this was closed, and no element is left.
      *
-     * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j##waits the package}.
-     *
      * @throws IllegalStateException when the publisher has failed and no element is left; the cause is its error
      */
     public @Nullable T recv() {

@@ -82,8 +82,6 @@ public final class LongChan extends Hchan implements Iterable<Long> {
     /**
      * Sends {@code v}, and waits for room in the buffer or for a receiver.
      *
-     * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j##waits the package}.
-     *
      * @throws ChanClosedException "send on closed channel", also when the channel is closed while this waits
      */
     public void send(long v) {
@@ -104,8 +102,6 @@ public final class LongChan extends Hchan implements Iterable<Long> {
      * Sends {@code v}, and waits for room in the buffer or for a receiver for at most {@code d}. If {@code d} is zero or less, it does not
      * wait, like {@link #trySend}.
      *
-     * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j##waits the package}.
-     *
      * @return false when the time was up: {@code v} was not and will not be received
      * @throws ChanClosedException "send on closed channel", also when the channel is closed while this waits
      */
@@ -116,8 +112,6 @@ public final class LongChan extends Hchan implements Iterable<Long> {
     /**
      * Waits for an element for at most {@code d} and returns it. Returns 0 when the time was up, or the channel is closed and drained.
      * {@link #recvOkWithin} distinguishes these cases from an element 0.
-     *
-     * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j##waits the package}.
      */
     public long recvWithin(Duration d) {
         Recv r = recvOkWithin(d);
@@ -127,8 +121,6 @@ public final class LongChan extends Hchan implements Iterable<Long> {
     /**
      * Waits for an element for at most {@code d} and returns it in a {@code Recv}, which also says whether there was one. There is none
      * when the channel is closed and drained. Returns null when the time was up.
-     *
-     * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j##waits the package}.
      */
     public @Nullable Recv recvOkWithin(Duration d) {
         return recv(Limits.within(d));
@@ -137,8 +129,6 @@ public final class LongChan extends Hchan implements Iterable<Long> {
     /**
      * Waits for an element and returns it, or returns 0 when the channel is closed and drained. {@link #recvOk} distinguishes that from an
      * element 0.
-     *
-     * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j##waits the package}.
      */
     public long recv() {
         GStack st = GStack.enter();
@@ -209,8 +199,6 @@ public final class LongChan extends Hchan implements Iterable<Long> {
 
     /**
      * Receives and calls {@code each} with every element, until the channel is closed and drained, as Go's range does. It boxes no element.
-     *
-     * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j##waits the package}.
      */
     public void forEachLong(LongConsumer each) {
         Objects.requireNonNull(each, "each");
@@ -287,8 +275,6 @@ public final class LongChan extends Hchan implements Iterable<Long> {
     /**
      * Waits for an element and returns it in a {@code Recv}, which also says whether there was one. There is none when the channel is
      * closed and drained.
-     *
-     * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j##waits the package}.
      */
     public Recv recvOk() {
         boolean ok = true;

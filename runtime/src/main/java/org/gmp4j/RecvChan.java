@@ -21,8 +21,6 @@ public sealed interface RecvChan<T> extends Iterable<T> permits Chan {
     /**
      * Waits for an element and returns it, or returns null when the channel is closed and drained.
      *
-     * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j##waits the package}.
-     *
      * @throws WaitInterruptedException when the caller is a virtual thread of a {@code Gmp} that is interrupted while it waits; nothing was
      *     received
      */
@@ -31,8 +29,6 @@ public sealed interface RecvChan<T> extends Iterable<T> permits Chan {
     /**
      * Waits for an element and returns it in a {@code Recv}, which also says whether there was one. There is none when the channel is
      * closed and drained.
-     *
-     * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j##waits the package}.
      *
      * @throws WaitInterruptedException when the caller is a virtual thread of a {@code Gmp} that is interrupted while it waits; nothing was
      *     received
@@ -55,8 +51,6 @@ public sealed interface RecvChan<T> extends Iterable<T> permits Chan {
      * Waits for an element for at most {@code d} and returns it. Returns null when the time was up, or the channel is closed and drained.
      * {@link #recvOkWithin} distinguishes the two cases.
      *
-     * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j##waits the package}.
-     *
      * @throws WaitInterruptedException when the caller is a virtual thread of a {@code Gmp} that is interrupted while it waits; nothing was
      *     received
      */
@@ -65,8 +59,6 @@ public sealed interface RecvChan<T> extends Iterable<T> permits Chan {
     /**
      * Waits for an element for at most {@code d} and returns it in a {@code Recv}, which also says whether there was one. There is none
      * when the channel is closed and drained. Returns null when the time was up.
-     *
-     * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j##waits the package}.
      *
      * @throws WaitInterruptedException when the caller is a virtual thread of a {@code Gmp} that is interrupted while it waits; nothing was
      *     received

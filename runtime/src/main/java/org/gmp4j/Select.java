@@ -293,8 +293,6 @@ public final class Select {
     /**
      * Waits until a case can proceed, or takes the default, and runs the action. Without cases, default and timeout it waits for ever.
      *
-     * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j##waits the package}.
-     *
      * @return the index of the case in the order in which cases were added, the default not counted; {@value #DEFAULT} for the default,
      *     {@value #TIMEOUT} for the {@link #timeout}
      * @throws ChanClosedException "send on closed channel" when the chosen case is a send on a closed channel

@@ -19,8 +19,6 @@ public sealed interface SendChan<T> extends AutoCloseable permits Chan {
     /**
      * Sends {@code v}, and waits for room in the buffer or for a receiver.
      *
-     * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j##waits the package}.
-     *
      * @throws NullPointerException when {@code v} is null
      * @throws ChanClosedException "send on closed channel", also when the channel is closed while this waits
      * @throws WaitInterruptedException when the caller is a virtual thread of a {@code Gmp} that is interrupted while it waits; nothing was
@@ -40,8 +38,6 @@ public sealed interface SendChan<T> extends AutoCloseable permits Chan {
     /**
      * Sends {@code v}, and waits for room in the buffer or for a receiver for at most {@code d}. If {@code d} is zero or less, it does not
      * wait, like {@link #trySend}.
-     *
-     * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j##waits the package}.
      *
      * @return false when the time was up: {@code v} was not and will not be received
      * @throws NullPointerException when {@code v} is null

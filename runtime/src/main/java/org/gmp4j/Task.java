@@ -115,8 +115,6 @@ public final class Task<T> implements Future<T> {
     /**
      * Waits until this task is done and returns its result.
      *
-     * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j##waits the package}.
-     *
      * @throws CancellationException when the task was cancelled
      * @throws CompletionException when the task threw a checked exception, which is the cause. An unchecked exception is thrown as it is
      * @throws WaitInterruptedException when the caller is a virtual thread of a {@code Gmp} that is interrupted while it waits

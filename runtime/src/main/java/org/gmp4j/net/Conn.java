@@ -53,8 +53,6 @@ public abstract sealed class Conn implements ByteChannel permits TcpConn, UnixCo
     /**
      * Reads the bytes that have arrived. If there are none, it waits for some.
      *
-     * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j.net##waits the package}.
-     *
      * @param to the buffer, which gets the bytes from its position to its limit; the position moves behind the bytes that were read
      * @return the number of bytes; -1 at the end; 0 when {@code to} has no room
      * @throws IllegalArgumentException when {@code to} is read-only
@@ -113,8 +111,6 @@ public abstract sealed class Conn implements ByteChannel permits TcpConn, UnixCo
     /**
      * Reads the bytes that have arrived. If there are none, it waits for some.
      *
-     * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j.net##waits the package}.
-     *
      * @param to the memory or the array that gets the bytes
      * @return the number of bytes; -1 at the end; 0 when {@code to} has no room
      * @throws IOException when the read failed: see the package's description
@@ -146,8 +142,6 @@ public abstract sealed class Conn implements ByteChannel permits TcpConn, UnixCo
     /**
      * Reads the bytes that have arrived. If there are none, it waits for some.
      *
-     * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j.net##waits the package}.
-     *
      * @param to the memory or the array that gets the bytes
      * @param offset the index of the first byte in it
      * @param length the greatest number of bytes to read
@@ -162,8 +156,6 @@ public abstract sealed class Conn implements ByteChannel permits TcpConn, UnixCo
     /**
      * Reads the bytes that have arrived into several buffers, in order, by one system call. If there are none, it waits for some.
      *
-     * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j.net##waits the package}.
-     *
      * @param to the buffers; their positions move behind the bytes that were read. Only the first 8 that have room get bytes
      * @return the number of bytes; -1 at the end; 0 when no buffer has room
      * @throws IllegalArgumentException when a buffer is read-only
@@ -175,8 +167,6 @@ public abstract sealed class Conn implements ByteChannel permits TcpConn, UnixCo
 
     /**
      * Reads the bytes that have arrived into several buffers, in order, by one system call. If there are none, it waits for some.
-     *
-     * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j.net##waits the package}.
      *
      * @param to the buffers; their positions move behind the bytes that were read
      * @param offset the index of the first element
@@ -199,8 +189,6 @@ public abstract sealed class Conn implements ByteChannel permits TcpConn, UnixCo
 
     /**
      * Reads the bytes that have arrived into several segments, in order, by one system call. If there are none, it waits for some.
-     *
-     * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j.net##waits the package}.
      *
      * @param to the segments; only the first 8 that have room get bytes
      * @return the number of bytes; -1 at the end; 0 when no segment has room
@@ -279,8 +267,6 @@ public abstract sealed class Conn implements ByteChannel permits TcpConn, UnixCo
     /**
      * Writes all bytes, and waits for room.
      *
-     * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j.net##waits the package}.
-     *
      * @param from the bytes from its position to its limit; the position moves behind the bytes that were written
      * @return the number of bytes
      * @throws IOException when not all was written: see the package's description
@@ -332,8 +318,6 @@ public abstract sealed class Conn implements ByteChannel permits TcpConn, UnixCo
     /**
      * Writes all bytes, and waits for room.
      *
-     * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j.net##waits the package}.
-     *
      * @param from the bytes
      * @return the number of bytes
      * @throws IOException when not all was written: see the package's description
@@ -344,8 +328,6 @@ public abstract sealed class Conn implements ByteChannel permits TcpConn, UnixCo
 
     /**
      * Writes all bytes, and waits for room.
-     *
-     * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j.net##waits the package}.
      *
      * @param from the bytes
      * @param offset the index of the first element
@@ -361,8 +343,6 @@ public abstract sealed class Conn implements ByteChannel permits TcpConn, UnixCo
      * Writes all bytes of several buffers, with as few system calls as possible. Other calls write their bytes before or after these, not
      * in between.
      *
-     * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j.net##waits the package}.
-     *
      * @param from the buffers; their positions move behind the bytes that were written
      * @return the number of bytes
      * @throws IOException when not all was written: see the package's description
@@ -374,8 +354,6 @@ public abstract sealed class Conn implements ByteChannel permits TcpConn, UnixCo
     /**
      * Writes all bytes of several buffers, with as few system calls as possible. Other calls write their bytes before or after these, not
      * in between.
-     *
-     * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j.net##waits the package}.
      *
      * @param from the buffers; their positions move behind the bytes that were written
      * @param offset the index of the first element
@@ -397,8 +375,6 @@ public abstract sealed class Conn implements ByteChannel permits TcpConn, UnixCo
     /**
      * Writes all bytes of several segments, with as few system calls as possible. Other calls write their bytes before or after these, not
      * in between.
-     *
-     * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j.net##waits the package}.
      *
      * @param from the segments
      * @return the number of bytes

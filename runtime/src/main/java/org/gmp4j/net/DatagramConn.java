@@ -78,8 +78,6 @@ public abstract sealed class DatagramConn<A> extends Conn permits UdpConn, Unixg
     /**
      * Receives a datagram. If there is none, it waits for one. It allocates nothing if the datagram has the same sender as the last one.
      *
-     * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j.net##waits the package}.
-     *
      * @param to the buffer; the position moves behind the bytes that fitted
      * @return the sender's address; null for a Unix socket without a name
      * @throws IOException when the read failed: see the package's description
@@ -176,8 +174,6 @@ public abstract sealed class DatagramConn<A> extends Conn permits UdpConn, Unixg
 
     /**
      * Sends a datagram.
-     *
-     * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j.net##waits the package}.
      *
      * @param from the bytes, by UDP at most 65,507; the position moves behind them
      * @param to the receiver: by UDP a resolved address, which may be a broadcast address; for a Unix socket its name

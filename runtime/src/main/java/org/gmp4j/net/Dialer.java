@@ -115,8 +115,6 @@ public final class Dialer {
     /**
      * Connects by TCP.
      *
-     * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j.net##waits the package}.
-     *
      * @param address {@code host:port}; an empty host means this machine
      * @return the connection
      * @throws java.net.SocketTimeoutException when the time is up
@@ -131,8 +129,6 @@ public final class Dialer {
 
     /**
      * Connects by TCP. A cancel of {@code ctx}, or its deadline, ends the wait. {@code ctx} does not affect the connection afterwards.
-     *
-     * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j.net##waits the package}.
      *
      * @param ctx the context that may end the wait
      * @param address as for {@link #dial(String)}
@@ -192,8 +188,6 @@ public final class Dialer {
 
     /**
      * Connects by TCP to an address that needs no look-up, as {@link #dial(Context, String)} does.
-     *
-     * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j.net##waits the package}.
      *
      * @param ctx the context that may end the wait
      * @param address a resolved address
@@ -325,8 +319,6 @@ public final class Dialer {
 
     /**
      * Opens a UDP socket for one peer.
-     *
-     * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j.net##waits the package}.
      *
      * @param address {@code host:port}; for a name its first address
      * @return the socket

@@ -41,8 +41,6 @@ public abstract sealed class Listener<C extends Conn> implements Closeable permi
     /**
      * Accepts the next connection. If there is none, it waits for one.
      *
-     * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j.net##waits the package}.
-     *
      * @return the connection, which the caller closes
      * @throws ClosedException when the listener is closed
      * @throws java.net.SocketTimeoutException when a deadline has passed
@@ -107,8 +105,6 @@ public abstract sealed class Listener<C extends Conn> implements Closeable permi
      * Accepts connections until the listener is closed, and starts {@code handler} for each, in a goroutine if the caller is one, otherwise
      * in a virtual thread. When there is no descriptor or no memory, it sleeps for 5 ms to 1 s and tries again. The handler closes its
      * connection.
-     *
-     * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j.net##waits the package}.
      *
      * @param handler the function that gets each connection
      * @throws IOException when an accept failed for another reason, or a deadline has passed; not when the listener is closed

@@ -32,8 +32,6 @@ public final class TcpConn extends Conn implements GatheringByteChannel, Scatter
     /**
      * Connects with the settings of a new {@link Dialer}.
      *
-     * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j.net##waits the package}.
-     *
      * @param address {@code host:port}
      * @return the connection
      * @throws IOException as {@link Dialer#dial(String)}

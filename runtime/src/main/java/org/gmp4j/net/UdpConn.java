@@ -37,8 +37,6 @@ public final class UdpConn extends DatagramConn<InetSocketAddress> {
     /**
      * Opens a socket for one peer. This sends nothing, and so does not find out whether the peer exists.
      *
-     * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j.net##waits the package}.
-     *
      * @param address {@code host:port}
      * @return the socket
      * @throws IOException as {@link Dialer#dialUdp}

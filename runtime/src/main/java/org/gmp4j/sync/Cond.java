@@ -41,8 +41,6 @@ public final class Cond {
     /**
      * Unlocks the mutex, waits for a notification, and locks the mutex again. No notification after the unlock is lost.
      *
-     * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j##waits the package}.
-     *
      * @throws IllegalStateException "sync: unlock of unlocked mutex", when the mutex is not locked; nothing has changed, and no
      *     notification is lost. In program mode this ends the program
      * @throws WaitInterruptedException when the caller is a virtual thread of a {@code Gmp} that is interrupted while it waits; the

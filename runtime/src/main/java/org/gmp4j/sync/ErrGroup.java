@@ -99,8 +99,6 @@ public final class ErrGroup {
      * Waits until the limit allows one more goroutine, and starts {@code f} as a goroutine of the caller's scheduler, or by the group's
      * executor. {@link #await} throws the exception of {@code f}.
      *
-     * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j##waits the package}.
-     *
      * @throws IllegalStateException when the group has no executor and the caller is not a goroutine
      */
     public void go(Body f) {
@@ -216,8 +214,6 @@ public final class ErrGroup {
 
     /**
      * Waits until all goroutines of the group have ended.
-     *
-     * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j##waits the package}.
      *
      * @throws Exception the exception of the first goroutine that failed, in which later exceptions of others are
      *     {@link Throwable#getSuppressed suppressed}

@@ -66,11 +66,7 @@ public final class Mutex {
     public Mutex() {
     }
 
-    /**
-     * Waits for the lock and takes it.
-     *
-     * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j##locks the package}.
-     */
+    /** Waits for the lock and takes it. */
     public void lock() {
         Headroom.check(); // The stack must have room for the unlock as well.
         if (!STATE.compareAndSet(this, 0, LOCKED)) {
@@ -83,8 +79,6 @@ public final class Mutex {
     /**
      * Waits for the lock and takes it, but an interrupt of the calling thread ends the wait.
      *
-     * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j##locks the package}.
-     *
      * @throws InterruptedException when the calling thread was interrupted before or while this waits; the lock was not taken, and the
      *     interrupt status is cleared
      */
@@ -95,8 +89,6 @@ public final class Mutex {
     /**
      * Waits for the lock and takes it, but a cancel of {@code ctx} ends the wait. An interrupt does not.
      *
-     * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j##locks the package}.
-     *
      * @throws RuntimeException {@code ctx.err()} when {@code ctx} is cancelled before or while this waits; the lock was not taken
      */
     public void lockUnless(Cancelable ctx) {
@@ -106,8 +98,6 @@ public final class Mutex {
     /**
      * Waits for the lock for at most {@code d} and takes it. If {@code d} is zero or less, it does not wait, like {@link #tryLock}. An
      * interrupt does not end the wait.
-     *
-     * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j##locks the package}.
      *
      * @return false when the time was up, and the lock was not taken
      */
@@ -352,11 +342,7 @@ public final class Mutex {
         return (state & LOCKED) != 0;
     }
 
-    /**
-     * Runs {@code f} with the lock held, and then unlocks, even if {@code f} throws.
-     *
-     * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j##locks the package}.
-     */
+    /** Runs {@code f} with the lock held, and then unlocks, even if {@code f} throws. */
     public void withLock(Runnable f) {
         Objects.requireNonNull(f, "with of nil func value");
         lock();
@@ -367,11 +353,7 @@ public final class Mutex {
         }
     }
 
-    /**
-     * Runs {@code f} with the lock held and returns its result. Unlocks even if {@code f} throws.
-     *
-     * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j##locks the package}.
-     */
+    /** Runs {@code f} with the lock held and returns its result. Unlocks even if {@code f} throws. */
     public <T extends @Nullable Object> T with(Supplier<T> f) {
         Objects.requireNonNull(f, "with of nil func value");
         lock();

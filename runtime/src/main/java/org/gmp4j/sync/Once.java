@@ -23,8 +23,6 @@ public final class Once {
     /**
      * Runs {@code f} if this is the first call. Other calls wait until {@code f} has ended. If {@code f} throws an exception, the call that
      * runs {@code f} throws that exception, and {@code f} counts as run. A call from within {@code f} waits for ever.
-     *
-     * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j##locks the package}.
      */
     public void run(Runnable f) {
         Objects.requireNonNull(f, "run of nil func value");

@@ -36,8 +36,6 @@ public final class OnceValue<T extends @Nullable Object> implements Supplier<T> 
     /**
      * Returns the value. The first call computes the value, and other calls wait until it is computed. If the supplier threw an exception,
      * every call throws that exception. If it called {@code goexit}, later calls throw an {@link IllegalStateException}.
-     *
-     * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j##locks the package}.
      */
     @Override
     public T get() {

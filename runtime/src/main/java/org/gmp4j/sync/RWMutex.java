@@ -72,11 +72,7 @@ public final class RWMutex {
         return (int) s;
     }
 
-    /**
-     * Takes the lock for reading. It waits while a writer has the lock or waits for it.
-     *
-     * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j##locks the package}.
-     */
+    /** Takes the lock for reading. It waits while a writer has the lock or waits for it. */
     public void rLock() {
         Headroom.check(); // The stack must have room for the unlock as well.
         if (STATE.getAndAdd(this, READER) < 0) {
@@ -212,11 +208,7 @@ public final class RWMutex {
         }
     }
 
-    /**
-     * Takes the lock for writing. It waits for readers and other writers.
-     *
-     * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j##locks the package}.
-     */
+    /** Takes the lock for writing. It waits for readers and other writers. */
     public void lock() {
         GStack.checkAll();
         writer.lock();
@@ -379,11 +371,7 @@ public final class RWMutex {
         return true;
     }
 
-    /**
-     * Runs {@code f} with the lock held for reading and returns its result. Unlocks even if {@code f} throws.
-     *
-     * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j##locks the package}.
-     */
+    /** Runs {@code f} with the lock held for reading and returns its result. Unlocks even if {@code f} throws. */
     public <T extends @Nullable Object> T withRead(Supplier<T> f) {
         Objects.requireNonNull(f, "with of nil func value");
         rLock();
@@ -394,11 +382,7 @@ public final class RWMutex {
         }
     }
 
-    /**
-     * Runs {@code f} with the lock held for reading, and then unlocks, even if {@code f} throws.
-     *
-     * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j##locks the package}.
-     */
+    /** Runs {@code f} with the lock held for reading, and then unlocks, even if {@code f} throws. */
     public void withRead(Runnable f) {
         Objects.requireNonNull(f, "with of nil func value");
         rLock();
@@ -409,11 +393,7 @@ public final class RWMutex {
         }
     }
 
-    /**
-     * Runs {@code f} with the lock held for writing and returns its result. Unlocks even if {@code f} throws.
-     *
-     * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j##locks the package}.
-     */
+    /** Runs {@code f} with the lock held for writing and returns its result. Unlocks even if {@code f} throws. */
     public <T extends @Nullable Object> T withWrite(Supplier<T> f) {
         Objects.requireNonNull(f, "with of nil func value");
         lock();
@@ -424,11 +404,7 @@ public final class RWMutex {
         }
     }
 
-    /**
-     * Runs {@code f} with the lock held for writing, and then unlocks, even if {@code f} throws.
-     *
-     * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j##locks the package}.
-     */
+    /** Runs {@code f} with the lock held for writing, and then unlocks, even if {@code f} throws. */
     public void withWrite(Runnable f) {
         Objects.requireNonNull(f, "with of nil func value");
         lock();

@@ -51,8 +51,6 @@ public final class Semaphore {
     /**
      * Waits for {@code n} units and takes them. A request for more than the size waits for ever, and does not delay other requests.
      *
-     * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j##waits the package}.
-     *
      * @throws IllegalArgumentException when {@code n} is negative
      * @throws WaitInterruptedException when the caller is a virtual thread of a {@code Gmp} that is interrupted while it waits;
      *     nothing was taken
@@ -96,8 +94,6 @@ public final class Semaphore {
     /**
      * Waits for {@code n} units for at most {@code d} and takes them.
      *
-     * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j##waits the package}.
-     *
      * @return false when the time was up, and nothing was taken
      * @throws IllegalArgumentException when {@code n} is negative
      * @throws WaitInterruptedException as {@link #acquire(long)}
@@ -109,8 +105,6 @@ public final class Semaphore {
     /**
      * Waits for {@code n} units and takes them, but a cancel of {@code ctx} ends the wait. A request for more than the size waits for that
      * cancel.
-     *
-     * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j##waits the package}.
      *
      * @throws IllegalArgumentException when {@code n} is negative
      * @throws RuntimeException {@code ctx.err()} when {@code ctx} is cancelled before, during or just after the wait; nothing was taken

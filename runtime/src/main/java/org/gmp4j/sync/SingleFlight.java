@@ -123,8 +123,6 @@ public final class SingleFlight<K, V extends @Nullable Object> {
     /**
      * Calls {@code f} and returns its value. While another call with an equal key runs, it waits for that call and returns its value.
      *
-     * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j##waits the package}.
-     *
      * @throws Exception the exception of the call, the same object for all callers
      */
     public V run(K key, Callable<V> f) throws Exception {
@@ -143,8 +141,6 @@ public final class SingleFlight<K, V extends @Nullable Object> {
      * to the returned channel, which has a buffer for that result. If {@link Go#goexit} ended the call, the result has an
      * IllegalStateException. If there is no memory for the result, the channel gets a result with an OutOfMemoryError. Source: Go's {@code
      * DoChan}.
-     *
-     * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j##waits the package}.
      *
      * @throws IllegalStateException when the caller is not a goroutine, there is no executor, and no call with an equal key runs
      */
@@ -234,11 +230,7 @@ public final class SingleFlight<K, V extends @Nullable Object> {
         }
     }
 
-    /**
-     * Forgets the running call with this key, so that the next caller makes a new call.
-     *
-     * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j##locks the package}.
-     */
+    /** Forgets the running call with this key, so that the next caller makes a new call. */
     public void forget(K key) {
         Call<V> _ = mutex.with(new Removal<>(this, key));
     }

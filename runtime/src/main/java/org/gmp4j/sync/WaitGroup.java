@@ -137,8 +137,6 @@ public final class WaitGroup {
     /**
      * Waits until the counter is 0.
      *
-     * <p>For threads, interrupts and bubbles see {@linkplain org.gmp4j##waits the package}.
-     *
      * @throws IllegalStateException "sync: WaitGroup is reused before previous Wait has returned"
      * @throws WaitInterruptedException when the caller is a virtual thread of a {@code Gmp} that is interrupted while it waits
      */

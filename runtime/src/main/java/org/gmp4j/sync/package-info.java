@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Locks, groups and other objects that goroutines and threads use together. {@link org.gmp4j org.gmp4j} describes which threads may wait,
- * and the effects of interrupts and bubbles. Source: Go's packages {@code sync} and {@code golang.org/x/sync}.
+ * Locks, groups and other objects that goroutines and threads use together. {@linkplain org.gmp4j##waits The description of org.gmp4j}
+ * says which threads may wait, and what interrupts and bubbles do; for {@code Mutex}, {@code RWMutex}, {@code Once} and {@code OnceValue}
+ * see {@linkplain org.gmp4j##locks its section on locks}. Source: Go's packages {@code sync} and {@code golang.org/x/sync}.
  */
 @NullMarked
 package org.gmp4j.sync;
