@@ -196,7 +196,7 @@ final class Diagnosis implements Runnable {
         return e instanceof NoClassDefFoundError && (e.getCause() == null || e.getCause() instanceof ClassNotFoundException);
     }
 
-    /** Registers the bean. It is no lambda: if the linking of a lambda once fails for lack of memory, it fails for ever. */
+    /** Registers the bean. */
     private record Registering(Diagnosis d) implements Runnable {
         @Override
         public void run() {

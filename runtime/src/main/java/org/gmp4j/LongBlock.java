@@ -132,7 +132,7 @@ final class LongBlock extends PhantomReference<LongChan> {
         GStack.exit(st);
     }
 
-    /** Frees collected buffers. It is no lambda: if the linking of a lambda once fails for lack of memory, it fails for ever. */
+    /** Frees collected buffers. */
     private static final class Freeing implements Runnable {
         @Override
         public void run() {

@@ -35,10 +35,7 @@ public final class NativeEvent implements AutoCloseable {
     private static final long NOTHING = 0;
     private static final long FIRED = 1;
 
-    /**
-     * Writes the parked goroutine to the word, unless the event has fired. It runs on g0, once the goroutine is parked. It is not a lambda,
-     * because this class would stay unusable if the linking of the lambda failed for lack of memory.
-     */
+    /** Writes the parked goroutine to the word, unless the event has fired. It runs on g0, once the goroutine is parked. */
     private static final Park.Unlock WAIT = new Park.Unlock() {
         @Override
         public boolean unlock(long gp, Object event) {

@@ -27,7 +27,7 @@ public final class SelectOne<R> {
     SelectOne() {
     }
 
-    /** The action of a receive. It is not a lambda: if the first use of a lambda fails by a BootstrapMethodError, each later use fails. */
+    /** The action of a receive. */
     private record Received<T, R>(SelectOne<R> of, Function<? super @Nullable T, ? extends R> then) implements Consumer<@Nullable T> {
         @Override
         @SuppressWarnings("NullAway") // The function accepts null.

@@ -31,7 +31,7 @@ final class TaskExecutor implements ExecutorService {
         return new Whole<>(Objects.requireNonNull(task));
     }
 
-    /** A task with its deferred work. It is not a lambda because linking may fail: see HACKING, on errors that come from anywhere. */
+    /** A task with its deferred work. */
     private record Whole<T>(Callable<T> task) implements Callable<T> {
         @Override
         @SuppressWarnings("NullAway") // The result is null if the task returned null or called goexit.

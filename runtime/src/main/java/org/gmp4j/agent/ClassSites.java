@@ -155,7 +155,7 @@ final class ClassSites extends WeakReference<Class<?>> {
         }
     }
 
-    /** Removes a collected class. Uses no lambda: linking it on sysmon could fail for lack of memory. See {@link Points#initialize}. */
+    /** Removes a collected class. */
     private static void remove(ClassSites gone) {
         for (ClassSites[] all = BY_NAME.get(gone.className); all != null; all = BY_NAME.get(gone.className)) {
             ClassSites[] rest = new ClassSites[all.length];

@@ -365,7 +365,7 @@ final class Cancellation extends Child {
         }
     }
 
-    /** The function of the timer: see {@link #expire}. It is no lambda, because linking may fail for lack of memory. */
+    /** The function of the timer: see {@link #expire}. */
     private record Expiry(Cancellation of, @Nullable Throwable why) implements Runnable {
         @Override
         public void run() {

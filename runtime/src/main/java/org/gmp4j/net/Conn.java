@@ -516,7 +516,7 @@ public abstract sealed class Conn implements ByteChannel permits TcpConn, UnixCo
         use("close", new Shutdown(how));
     }
 
-    /** Shuts one direction down. It is no lambda: if the linking of a lambda once fails for lack of memory, it fails for ever. */
+    /** Shuts one direction down. */
     private record Shutdown(int how) implements PollFd.Use {
         @Override
         public void with(int d) {

@@ -165,7 +165,7 @@ public abstract sealed class Listener<C extends Conn> implements Closeable permi
         }
     }
 
-    /** Serves one connection. It is no lambda: if the linking of a lambda once fails for lack of memory, it fails for ever. */
+    /** Serves one connection. */
     private record Serving<C>(Consumer<? super C> handler, C c) implements Runnable {
         @Override
         public void run() {

@@ -66,7 +66,7 @@ final class FdRehearsal {
         }
     }
 
-    /** Adds 1 to an eventfd. It is no lambda: if the linking of a lambda fails for lack of memory, the lambda fails for ever. */
+    /** Adds 1 to an eventfd. */
     private record Add() implements PollFd.Use {
         @Override
         public void with(int d) {

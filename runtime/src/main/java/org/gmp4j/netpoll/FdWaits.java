@@ -326,7 +326,7 @@ abstract class FdWaits {
         }
     }
 
-    /** Makes a deadline. It is no lambda, because a lambda whose linking once fails for lack of memory fails for ever. */
+    /** Makes a deadline. */
     private record Make(FdWaits of, boolean write) implements Supplier<Deadline> {
         @Override
         public Deadline get() {

@@ -99,7 +99,7 @@ non-sealed class OutsidePoller implements EdgePoller {
         return false;
     }
 
-    /** The task of the thread. It is no lambda, because a lambda whose linking once fails for lack of memory fails for ever. */
+    /** The task of the thread. */
     private record Serving(OutsidePoller of) implements Runnable {
         @Override
         public void run() {

@@ -55,7 +55,7 @@ abstract sealed class Registration {
      */
     @Nullable Registration next;
 
-    /** Commits a park. It is not a lambda. If the linking of a lambda failed for lack of memory, this class could never be initialised. */
+    /** Commits a park. */
     private record Commit(boolean write) implements Park.Unlock {
         @Override
         public boolean unlock(long gp, Object r) {

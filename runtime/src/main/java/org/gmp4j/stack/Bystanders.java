@@ -113,7 +113,7 @@ public final class Bystanders {
         return (t.isVirtual() ? "virtual thread \"" : "thread \"") + t.getName() + "\" (#" + t.threadId() + ")";
     }
 
-    /** The predicate of {@link #counts}. It is not a lambda, because sysmon may need it for the first time when the heap is full. */
+    /** The predicate of {@link #counts}. */
     private static final class Counts implements Predicate<Thread> {
         @Override
         public boolean test(Thread t) {
@@ -121,7 +121,7 @@ public final class Bystanders {
         }
     }
 
-    /** The task of the threads that are never started. It is not a lambda, for the reason in {@link Counts}. */
+    /** The task of the threads that are never started. */
     private static final class Nothing implements Runnable {
         @Override
         public void run() {

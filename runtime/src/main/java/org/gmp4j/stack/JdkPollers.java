@@ -107,7 +107,7 @@ public final class JdkPollers {
         }
     }
 
-    /** The body of the thread that makes the change. (Linking a method reference on sysmon could fail for lack of memory.) */
+    /** The body of the thread that makes the change. */
     private static final class Changer implements Runnable {
         @Override
         public void run() {

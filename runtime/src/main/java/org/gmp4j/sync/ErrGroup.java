@@ -180,7 +180,7 @@ public final class ErrGroup {
         }
     }
 
-    /** The work of a goroutine of the group. It is no lambda, because linking may fail: see HACKING, on errors that come from anywhere. */
+    /** The work of a goroutine of the group. */
     private record Work(ErrGroup of, Body f) implements Runnable {
         @Override
         public void run() {

@@ -77,7 +77,7 @@ public final class OnceValue<T extends @Nullable Object> implements Supplier<T> 
         return computed();
     }
 
-    /** The function of {@link #once}. It is no lambda, because linking may fail: see HACKING, on errors that come from anywhere. */
+    /** The function of {@link #once}. */
     private record Computation(OnceValue<?> of) implements Runnable {
         @Override
         public void run() {

@@ -83,7 +83,7 @@ public final class SingleFlight<K, V extends @Nullable Object> {
         }
     }
 
-    /** A call that a goroutine makes. It is not a lambda, because linking may fail: see HACKING, on errors that come from anywhere. */
+    /** A call that a goroutine makes. */
     private record Work<K, V>(SingleFlight<K, V> of, K key, Call<V> call, Callable<V> f) implements Runnable {
         @Override
         public void run() {

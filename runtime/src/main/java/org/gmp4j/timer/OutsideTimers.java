@@ -102,10 +102,7 @@ final class OutsideTimers {
         }
     }
 
-    /**
-     * The task of the thread. It also returns whether alarms are set. It is no lambda: if the linking of a lambda once fails for lack of
-     * memory, it fails for ever.
-     */
+    /** The task of the thread. It also returns whether alarms are set. */
     private record Serving(OutsideTimers of) implements Runnable, BooleanSupplier {
         @Override
         public void run() {

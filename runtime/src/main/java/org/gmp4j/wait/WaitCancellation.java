@@ -128,7 +128,7 @@ public abstract class WaitCancellation implements Runnable, InterruptHook.Told {
         }
     }
 
-    /** Begins a cancellation. It is not a lambda, because the class of a lambda might be made when there is no memory. */
+    /** Begins a cancellation. */
     private record Begun(WaitCancellation e) implements Supplier<WaitCancellation> {
         @Override
         public WaitCancellation get() {
@@ -213,10 +213,7 @@ public abstract class WaitCancellation implements Runnable, InterruptHook.Told {
         }
     }
 
-    /**
-     * Ends the wait because the context is cancelled. This object is itself the callback of {@code whenCancelled}, because a lambda's class
-     * might have to be made when there is no memory.
-     */
+    /** Ends the wait because the context is cancelled. This object is itself the callback of {@code whenCancelled}. */
     @Override
     public final void run() {
         end(CANCEL);
