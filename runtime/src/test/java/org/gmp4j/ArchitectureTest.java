@@ -296,6 +296,28 @@ class ArchitectureTest {
         assertTrue(policies.size() > 1, policies::toString);
     }
 
+    /** A policy that has a table of rules has a test that runs the whole table. */
+    @Test
+    void eachTableOfAPolicyIsRun() throws IOException {
+        List<String> notRun = new ArrayList<>();
+        int tables = 0;
+        try (Stream<Path> policies = Files.list(Path.of("src/main/java/org/gmp4j/policy"))) {
+            for (Path p : (Iterable<Path>) policies::iterator) {
+                if (Files.readString(p).contains("* <table>")) {
+                    tables++;
+                    String name = p.getFileName().toString().replace(".java", "");
+                    Path test = Path.of("src/test/java/org/gmp4j/policy", name + "Test.java");
+                    Pattern run = Pattern.compile("(?s)RuleTable\\.of\\(" + name + "\\.class\\).*\\.end\\(\\);");
+                    if (!Files.exists(test) || !run.matcher(Files.readString(test)).find()) {
+                        notRun.add(name);
+                    }
+                }
+            }
+        }
+        assertEquals(List.of(), notRun);
+        assertTrue(tables > 8, "only " + tables);
+    }
+
     /** The files of the scheduler that another room uses. */
     private static Set<String> knownOfScheduler(String from) {
         Set<String> known = new TreeSet<>();

@@ -40,7 +40,7 @@ import java.util.Set;
  * </table>
  */
 public final class DemandRules {
-    public static final long PREPARING = 10_000_000_000L;
+    static final long PREPARING = 10_000_000_000L;
     static final int COMPILING = 4;
     static final long SETTLING = 1_000_000_000;
     public static final int SAMPLES = 3;
@@ -118,6 +118,15 @@ public final class DemandRules {
             }
             return count >= SAMPLES;
         }
+    }
+
+    /**
+     * Returns the time, ns, until the classes of points are initialised; 0 or less if that is due.
+     *
+     * @param since the nanoTime of the start, or of the last attempt, which found no memory
+     */
+    public static long untilPreparing(long now, long since) {
+        return since + PREPARING - now;
     }
 
     /** Returns whether it is time to read the compilers' times. */

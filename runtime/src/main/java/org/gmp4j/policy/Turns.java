@@ -49,7 +49,7 @@ public final class Turns {
     /** The number of slices of other Gs after which {@code sched.runq} is due. */
     public static final int PASSED_OVER = 8;
     /** The number of times in a row that Gs of runnext inherit a slice while others wait. */
-    public static final int MOST_INHERITED = 3;
+    static final int MOST_INHERITED = 3;
     /** The largest number of woken Gs in a row while {@code sched.arrived} has other Gs. */
     static final int MOST_AHEAD = 3;
     static final int GLOBAL_FIRST = 61;
@@ -77,6 +77,15 @@ public final class Turns {
      */
     public static int untilArrived(int slice) {
         return Integer.remainderUnsigned(slice, ARRIVED_FIRST);
+    }
+
+    /**
+     * Returns whether the G in runnext waits while the ring or {@code sched.arrived} has Gs.
+     *
+     * @param inherited the number of times in a row that Gs of runnext have inherited the slice
+     */
+    public static boolean passesOverRunnext(int inherited) {
+        return inherited >= MOST_INHERITED;
     }
 
     /**

@@ -28,7 +28,7 @@ import org.gmp4j.struct.Schedt;
  * <ol>
  * <li>Gs that C code has readied, and due timers of this P
  * <li>the global queue, in those slices in which {@link Turns} puts it first
- * <li>runnext and the local ring; runnext last when its Gs have inherited the slice too often ({@link Turns#MOST_INHERITED})
+ * <li>runnext and the local ring; runnext last when its Gs have inherited the slice too often ({@link Turns#passesOverRunnext})
  * <li>the network, if the global queue is not empty and a poll is due ({@link #pollDue})
  * <li>the global queue
  * <li>the network poller, without blocking
@@ -180,7 +180,7 @@ final class FindRunnable {
 
     private static long runqget(long sched, long pp) {
         int inherited = P.INHERITED.get(pp);
-        if (inherited == Turns.MOST_INHERITED) {
+        if (Turns.passesOverRunnext(inherited)) {
             long gp = passOverRunnext(sched, pp);
             if (gp != 0) {
                 return gp;

@@ -79,8 +79,8 @@ final class Demand implements Runnable {
     private final Map<Class<?>, Methods> known = new WeakHashMap<>();
     private final List<Wish> wishes = new ArrayList<>();
     private long pause = FIRST_PAUSE;
-    /** The nanoTime at which the classes of points are to be prepared, unless the next field is set. */
-    private long prepareAt = System.nanoTime() + DemandRules.PREPARING;
+    /** The nanoTime of the start, or of the last attempt to prepare the classes of points, unless the next field is set. */
+    private long triedAt = System.nanoTime();
     private boolean prepared;
 
     /** A thread that overran, and the kernel's id of the M's thread that it ran on. */
@@ -228,8 +228,9 @@ final class Demand implements Runnable {
      * Does the work that is due. It is a method, because a variable of {@link #run} would keep the sampled thread alive during each sleep.
      */
     private void work() {
-        if (!prepared && System.nanoTime() - prepareAt >= 0) {
-            prepareAt += DemandRules.PREPARING; // The time of the next attempt, if this one finds no memory.
+        long now = System.nanoTime();
+        if (!prepared && DemandRules.untilPreparing(now, triedAt) <= 0) {
+            triedAt = now; // Another attempt follows if this one finds no memory.
             boolean _ = points.prepare();
             prepared = true;
         }
@@ -246,7 +247,7 @@ final class Demand implements Runnable {
      * error of it.
      */
     private void sleep() {
-        long next = prepared ? Long.MAX_VALUE : prepareAt - System.nanoTime();
+        long next = prepared ? Long.MAX_VALUE : DemandRules.untilPreparing(System.nanoTime(), triedAt);
         for (int i = 0; i < wishes.size(); i++) {
             next = Math.min(next, wishes.get(i).next - System.nanoTime());
         }

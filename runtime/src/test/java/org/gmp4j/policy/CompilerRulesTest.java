@@ -8,7 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import org.gmp4j.policy.CompilerRules.Way;
 import org.junit.jupiter.api.Test;
 
-/** The rows of the table of {@link CompilerRules}. */
+/** The rows of the table of {@link CompilerRules}. Each case is also a test by itself, with rules of its own. */
 class CompilerRulesTest {
     private static final long T = CompilerRules.EVERY;
     private static final long WAITED = T * CompilerRules.WAITED / 10 + 1;
@@ -22,15 +22,45 @@ class CompilerRulesTest {
     }
 
     @Test
-    void onlyWhereItCanBeUndone() {
+    void rules() {
+        RuleTable.of(CompilerRules.class)
+                .row("The process may use several CPUs", test()::unaskedOnOneCpuAlone)
+                .row("There is no C1", test()::onlyBesideC1)
+                .row("The process may lower nice values again", test()::givesWayWhereNiceValuesGoDownAgain)
+                .row("The process may not lower nice values again, but is alone", test()::givesWayInACgroupOfItsOwn)
+                .row("Neither of the two rows above", test()::onlyWhereItCanBeUndone)
+                .row("For {@value #STARVED} ns", test()::givenBackWhenC2StarvesBesideBusyPs, test()::oneLookWithoutHungerBeginsAnew,
+                        test()::notWhileAPIsIdle)
+                .row("For {@value #CROWDED} ns", test()::givenBackWhereOthersTakeTheCpus)
+                .row("C2 has waited for a CPU for {@value #IN_ALL} ns", test()::givenBackWhenC2HasWaitedForLongInAll)
+                .row("{@value #LONGEST} ns have passed", test()::givenBackInTheEnd)
+                .end();
+    }
+
+    private static CompilerRulesTest test() {
+        return new CompilerRulesTest();
+    }
+
+    @Test
+    void givesWayWhereNiceValuesGoDownAgain() {
         for (boolean relative : new boolean[]{false, true}) {
             assertEquals(Way.BACK, CompilerRules.way(true, relative, false));
             assertEquals(Way.BACK, CompilerRules.way(true, relative, true));
-            assertEquals(relative ? Way.RELATIVE : Way.NONE, CompilerRules.way(false, relative, true));
-            assertEquals(Way.NONE, CompilerRules.way(false, relative, false));
         }
         assertEquals(10, CompilerRules.giveWay(0));
         assertEquals(19, CompilerRules.giveWay(12));
+    }
+
+    @Test
+    void givesWayInACgroupOfItsOwn() {
+        assertEquals(Way.RELATIVE, CompilerRules.way(false, true, true));
+    }
+
+    @Test
+    void onlyWhereItCanBeUndone() {
+        assertEquals(Way.NONE, CompilerRules.way(false, true, false));
+        assertEquals(Way.NONE, CompilerRules.way(false, false, true));
+        assertEquals(Way.NONE, CompilerRules.way(false, false, false));
     }
 
     @Test

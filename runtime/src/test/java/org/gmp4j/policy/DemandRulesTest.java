@@ -10,11 +10,28 @@ import java.util.Set;
 import org.gmp4j.policy.DemandRules.Step;
 import org.junit.jupiter.api.Test;
 
-/** The rows of the table of {@link DemandRules}. */
+/** The rows of the table of {@link DemandRules}. Each case is also a test by itself, with rules of its own. */
 class DemandRulesTest {
     private static final long NOW = -5_000_000_000_000L; // As System.nanoTime may be.
 
     private final DemandRules rules = new DemandRules();
+
+    @Test
+    void rules() {
+        RuleTable.of(DemandRules.class)
+                .row("The compilers have had a CPU", test()::aProgramIsSettledWhenItsCompilersHaveLittleToDo)
+                .row("There were {@value #SAMPLES} samples", test()::severalSamplesWithinATime, test()::aMethodIsHotByItsOwnSamples)
+                .row("Two searches", test()::callsThatLastAreSeenTwice, test()::aClassOnAStackIsTriedAgainAndThenLeft)
+                .row("No long call is in a hot method", test()::longCallsMayStayWhereTheyComputeLittle)
+                .row("A search did not reach all stacks.", test()::allStacksAreSearched)
+                .row("{@value #PREPARING} ns have passed", test()::aStartDoesNotWaitForTheClassesOfPoints)
+                .row("The number of pauses", test()::aFewPausesAtOnceThenFewAMinute)
+                .end();
+    }
+
+    private static DemandRulesTest test() {
+        return new DemandRulesTest();
+    }
 
     @Test
     void aProgramIsSettledWhenItsCompilersHaveLittleToDo() {
@@ -95,13 +112,31 @@ class DemandRulesTest {
         assertEquals(Step.SEARCH, DemandRules.after(true, false, false, true, true));
         assertEquals(Step.GIVE, DemandRules.after(true, true, true, false, true));
         assertEquals(Step.LATER, DemandRules.after(true, true, false, true, true));
-        assertEquals(Step.PROFILE, DemandRules.after(true, true, false, false, false));
-        assertEquals(Step.GIVE, DemandRules.after(true, true, false, false, true));
-        assertEquals(Step.LATER, DemandRules.after(false, true, true, false, true), "what it did not reach may be long");
+    }
+
+    @Test
+    void allStacksAreSearched() {
+        for (boolean second : new boolean[] {false, true}) {
+            for (boolean none : new boolean[] {false, true}) {
+                assertEquals(Step.LATER, DemandRules.after(false, second, none, false, true), "what it did not reach may be long");
+                assertEquals(Step.LATER, DemandRules.after(false, second, none, true, false));
+            }
+        }
+    }
+
+    @Test
+    void aStartDoesNotWaitForTheClassesOfPoints() {
+        for (long start : new long[] {NOW, 0, Long.MAX_VALUE - 1}) {
+            assertEquals(10_000_000_000L, DemandRules.untilPreparing(start, start));
+            assertEquals(1, DemandRules.untilPreparing(start + 9_999_999_999L, start));
+            assertEquals(0, DemandRules.untilPreparing(start + 10_000_000_000L, start));
+        }
     }
 
     @Test
     void longCallsMayStayWhereTheyComputeLittle() {
+        assertEquals(Step.PROFILE, DemandRules.after(true, true, false, false, false));
+        assertEquals(Step.GIVE, DemandRules.after(true, true, false, false, true));
         assertTrue(DemandRules.mayStay(0, 0), "they use no CPU time");
         assertTrue(DemandRules.mayStay(DemandRules.PROFILE, DemandRules.PROFILE / DemandRules.OWN));
         assertFalse(DemandRules.mayStay(DemandRules.PROFILE, DemandRules.PROFILE / DemandRules.OWN + 1));

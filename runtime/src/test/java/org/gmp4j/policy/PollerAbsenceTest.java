@@ -6,9 +6,21 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import org.junit.jupiter.api.Test;
 
-/** The table of {@link PollerAbsence}. */
+/** The rows of the table of {@link PollerAbsence}. Each case is also a test by itself, with an average of its own. */
 final class PollerAbsenceTest {
     private final PollerAbsence absence = new PollerAbsence();
+
+    @Test
+    void rules() {
+        RuleTable.of(PollerAbsence.class)
+                .row("On average, Ms that left were back", test()::shortAbsences, test()::aSingleLongOne, test()::shortOnesAgain)
+                .row("On average, Ms that left stayed away", test()::longAbsences)
+                .end();
+    }
+
+    private static PollerAbsenceTest test() {
+        return new PollerAbsenceTest();
+    }
 
     @Test
     void shortAbsences() {

@@ -41,11 +41,15 @@ final class RuleTable {
      * Runs the next row.
      *
      * @param begins the begin of the text of its first cell
+     * @param cases the checks of the rule, at least one
      */
-    RuleTable row(String begins, Runnable rule) {
+    RuleTable row(String begins, Runnable... cases) {
         assertTrue(next < rows.size() && rows.get(next).startsWith(begins), () -> "not the next row: " + begins + ", of " + rows);
+        assertTrue(cases.length > 0, () -> "no case: " + begins);
         try {
-            rule.run();
+            for (Runnable c : cases) {
+                c.run();
+            }
         } catch (AssertionError e) {
             throw new AssertionError(rows.get(next) + ": " + e.getMessage(), e);
         }
