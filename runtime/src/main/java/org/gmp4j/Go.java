@@ -22,7 +22,8 @@ import org.gmp4j.wait.Waiting;
 /**
  * The calls of a goroutine to its scheduler. All methods but {@link #inGoroutine} and {@link #numCPU} throw {@link IllegalStateException}
  * on a thread that is not a goroutine. Virtual threads that a {@link Gmp} runs are goroutines. Only {@link #sleep} and its forms, {@link
- * #blocking} and {@link #gomaxprocs} wait. In a bubble of {@code Synctest} a sleep goes by the bubble's clock. Thread-safe.
+ * #blocking} and {@link #gomaxprocs} wait. An interrupt does not end the sleep of a goroutine of {@link #go}, and in a bubble of {@code
+ * Synctest} a sleep goes by the bubble's clock. Thread-safe.
  *
  * <p>Source: the functions of Go's {@code runtime} and {@code time} packages with these names.
  */
