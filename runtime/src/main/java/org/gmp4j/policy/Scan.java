@@ -39,6 +39,7 @@ public final class Scan {
         latest = now;
         tookFromSyscall = now - TOOK_FROM_SYSCALL;
         tookFromSleeper = now - TOOK_FROM_SLEEPER;
+        awaited = Long.MAX_VALUE;
         shortestSlice = quantum;
     }
 
@@ -62,6 +63,7 @@ public final class Scan {
     public void noneRuns(long now) {
         latest = now;
         takes = false;
+        awaited = Long.MAX_VALUE;
         busy = false;
         workWaits = false;
         inSyscall = false;
@@ -75,6 +77,11 @@ public final class Scan {
     /** Records that a goroutine which was asked to yield needs a scan in {@code nanos} ns; Long.MAX_VALUE for none. */
     public void awaits(long nanos) {
         awaited = Math.min(awaited, nanos);
+    }
+
+    /** Returns whether a goroutine was asked to yield so lately that it needs a scan soon. */
+    public boolean asked() {
+        return awaited != Long.MAX_VALUE;
     }
 
     /** Records that this scan took a P from a system call. */

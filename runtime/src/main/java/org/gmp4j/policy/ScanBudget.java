@@ -9,12 +9,13 @@ package org.gmp4j.policy;
  * <caption>Rules</caption>
  * <tr><td>Scans follow each other.</td><td>In a time as long as the shortest slice they take at most {@value #PART} ns of CPU time. If that
  * slice is {@value #LONGEST_QUANTUM} ns or longer, they take at most a hundredth of a CPU.</td></tr>
- * <tr><td>Sysmon has taken less than it may.</td><td>It may take the rest later, up to {@value #SAVED} times {@value #PART} ns. So the
- * scans that bring a goroutine to a point can follow each other closely.</td></tr>
+ * <tr><td>Sysmon has taken less than it may.</td><td>It may take the rest later, up to {@value #SAVED} times {@value #PART} ns.</td></tr>
+ * <tr><td>A goroutine was asked to yield less than {@value Pacing#CLOSELY} ns ago.</td><td>The next scan is charged, but not delayed. It
+ * brings the goroutine to a point if the request alone has not.</td></tr>
  * <tr><td>A scan has taken a P from a thread that slept.</td><td>The budget is unused again, because the P runs work that would have
  * waited. Where threads fall asleep all the time, sysmon may take a quarter of a CPU.</td></tr>
- * <tr><td>Sysmon has taken more than it may.</td><td>It sleeps for {@value #LONGEST_SLEEP} ns at most, because a thread may have fallen
- * asleep with a P.</td></tr>
+ * <tr><td>Sysmon has taken more than it may.</td><td>It sleeps for {@value Pacing#MAX_SLEEP} ns at most, because a thread may have fallen
+ * asleep with a P, and work may wait for a goroutine that has used up its slice.</td></tr>
  * </table>
  */
 public final class ScanBudget {
@@ -23,7 +24,6 @@ public final class ScanBudget {
     /** The number of quanta for which sysmon can save up the time that it has not taken. */
     static final int SAVED = 2;
     static final long LONGEST_QUANTUM = 100 * PART;
-    static final long LONGEST_SLEEP = 2 * Pacing.MAX_SLEEP;
 
     private long quantum;
     /** The time that sysmon still had to sleep at {@link #at}, ns; negative if it had slept for longer than necessary. */
@@ -56,12 +56,13 @@ public final class ScanBudget {
      * Charges a scan to the budget.
      *
      * @param cpu the CPU time that the scan took, ns
+     * @param asked whether the next scan follows a request to yield ({@link Scan#asked})
      * @return how long sysmon has to sleep now, ns
      */
-    public long owes(long cpu, long now) {
+    public long owes(long cpu, boolean asked, long now) {
         long left = Math.max(owed - (now - at), -SAVED * quantum);
-        owed = Math.min(left + cpu * (quantum / PART), LONGEST_SLEEP);
+        owed = Math.min(left + cpu * (quantum / PART), Pacing.MAX_SLEEP);
         at = now;
-        return Math.max(0, owed);
+        return asked ? 0 : Math.max(0, owed);
     }
 }

@@ -18,7 +18,7 @@ final class GlobalTurn {
     private static final LongField GLOBALTICK = Struct.P.longField("sysmontick.globaltick");
     /** The number of other Gs that had run by that scan. */
     private static final LongField OTHERTICK = Struct.P.longField("sysmontick.othertick");
-    /** The nanoTime of the last scan before another G ran. */
+    /** The nanoTime of the last scan before another G ran; 0 before the first scan. */
     private static final LongField GLOBALWHEN = Struct.P.longField("sysmontick.globalwhen");
 
     private GlobalTurn() {
@@ -46,7 +46,7 @@ final class GlobalTurn {
             GLOBALTICK.set(pp, taken);
             OTHERTICK.set(pp, others);
         }
-        if (others == OTHERTICK.get(pp)) { // The G that was taken from the queue may still run.
+        if (others == OTHERTICK.get(pp) || GLOBALWHEN.get(pp) == 0) { // The G that was taken from the queue may still run.
             GLOBALWHEN.set(pp, now);
             return 0;
         }

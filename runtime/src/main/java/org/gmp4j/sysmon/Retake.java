@@ -303,7 +303,7 @@ class Retake {
             return false; // The goroutine yields when it calls the runtime.
         }
         if (M.LOCKS.getOpaque(mp) != 0) {
-            seen.awaits(Pacing.PROMPT);
+            seen.endsAt(now + Pacing.PROMPT);
             // The goroutine is inside the runtime. It checks g.preempt when it leaves the runtime, or gives its P up before. If points
             // were armed now, the next goroutine on the P would check in vain at each point.
             return false;

@@ -320,7 +320,7 @@ public final class Sysmon implements Monitor {
         if (seen.hasTakenFromSleeper()) {
             budget.renew(now);
         }
-        return Math.max(fair, budget.owes(awake + Pacing.SWITCHES, now));
+        return Math.max(fair, budget.owes(awake + Pacing.SWITCHES, seen.asked(), now));
     }
 
     /** Returns whether a thread that blocks may hold a P on which work could run. */

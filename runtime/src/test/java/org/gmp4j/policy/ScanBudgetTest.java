@@ -18,6 +18,7 @@ class ScanBudgetTest {
         RuleTable.of(ScanBudget.class)
                 .row("Scans follow each other.", this::ofEachQuantumItTakesItsPart)
                 .row("Sysmon has taken less", this::atTheEndOfAQuantumItMayLookOften)
+                .row("A goroutine was asked", this::aRequestIsFollowedUpAtOnce)
                 .row("A scan has taken a P", this::aTakeIsFree)
                 .row("Sysmon has taken more", this::itLooksAllTheSame)
                 .end();
@@ -28,7 +29,7 @@ class ScanBudgetTest {
             ScanBudget b = new ScanBudget(quantum, 0);
             long now = 0;
             for (int i = 0; i < 1_000; i++) {
-                now += b.owes(LOOK, now);
+                now += b.owes(LOOK, false, now);
             }
             long parts = Math.min(quantum, LONG) / ScanBudget.PART;
             assertEquals(1_000 * LOOK * parts - ScanBudget.SAVED * Math.min(quantum, LONG), now, "but for what it had saved");
@@ -40,20 +41,26 @@ class ScanBudgetTest {
         ScanBudget b = new ScanBudget(LONG, 0);
         for (long over = 2 * LONG; over < 20 * LONG; over += 2 * LONG) {
             for (long now = over - 3 * LONG / 4; now < over; now += LONG / 4) {
-                assertEquals(0, b.owes(LOOK, now));
+                assertEquals(0, b.owes(LOOK, false, now));
             }
             for (int i = 0; i < 4; i++) {
-                assertEquals(0, b.owes(LOOK, over + i * Pacing.fairSleep(LOOK - Pacing.SWITCHES, false)));
+                assertEquals(0, b.owes(LOOK, false, over + i * Pacing.fairSleep(LOOK - Pacing.SWITCHES, false)));
             }
         }
     }
 
+    private void aRequestIsFollowedUpAtOnce() {
+        ScanBudget b = new ScanBudget(LONG, 0);
+        assertEquals(0, b.owes(INTERPRETED, true, 0));
+        assertTrue(b.owes(1, false, 0) > INTERPRETED, "charged");
+    }
+
     private void aTakeIsFree() {
         ScanBudget b = new ScanBudget(LONG, 0);
-        assertTrue(b.owes(INTERPRETED, 0) > 0);
+        assertTrue(b.owes(INTERPRETED, false, 0) > 0);
         b.renew(1);
-        assertEquals(0, b.owes(ScanBudget.SAVED * ScanBudget.PART, 1));
-        assertTrue(b.owes(1, 1) > 0);
+        assertEquals(0, b.owes(ScanBudget.SAVED * ScanBudget.PART, false, 1));
+        assertTrue(b.owes(1, false, 1) > 0);
     }
 
     /** What a thread asleep holds does not wait for all that sysmon owes. */
@@ -61,10 +68,10 @@ class ScanBudgetTest {
         ScanBudget b = new ScanBudget(LONG, 0);
         long now = 0;
         for (int i = 0; i < 10; i++) {
-            long owes = b.owes(INTERPRETED, now);
-            assertTrue(owes <= ScanBudget.LONGEST_SLEEP);
+            long owes = b.owes(INTERPRETED, false, now);
+            assertTrue(owes <= Pacing.MAX_SLEEP);
             now += owes;
         }
-        assertEquals(ScanBudget.LONGEST_SLEEP, b.owes(INTERPRETED, now));
+        assertEquals(Pacing.MAX_SLEEP, b.owes(INTERPRETED, false, now));
     }
 }

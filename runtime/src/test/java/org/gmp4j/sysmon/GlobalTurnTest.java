@@ -163,6 +163,24 @@ class GlobalTurnTest {
         }
     }
 
+    /** The first scan of a P, which has already run others, cannot say for how long a G of the global queue has waited. */
+    @Test
+    void firstScan() throws InterruptedException {
+        try (Unwatched gmp = new Unwatched(QUANTUM.toNanos())) {
+            long sched = gmp.s.sched;
+            gmp.run(() -> {
+                long pp = Machine.current().pp();
+                GLOBALTICK.set(pp, PStat.NGLOBAL.getOpaque(pp));
+                PStat.NLOCAL.addOpaque(pp, 1);
+                int size = Schedt.RUNQSIZE.getOpaque(sched);
+                Schedt.RUNQSIZE.setOpaque(sched, 1);
+                GlobalTurn.look(sched, pp, QUANTUM.toNanos(), System.nanoTime());
+                Schedt.RUNQSIZE.setOpaque(sched, size);
+                assertEquals(0, P.GLOBALDUE.getOpaque(pp));
+            });
+        }
+    }
+
     private static void end(List<String> order, CountDownLatch ended, String name) {
         order.add(name);
         ended.countDown();

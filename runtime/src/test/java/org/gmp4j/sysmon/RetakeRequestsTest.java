@@ -13,6 +13,7 @@ import java.time.Duration;
 import org.gmp4j.Go;
 import org.gmp4j.sched.Newproc;
 import org.gmp4j.sched.base.Machine;
+import org.gmp4j.struct.P;
 import org.gmp4j.struct.Schedt;
 import org.gmp4j.testing.TestGmp;
 import org.junit.jupiter.api.Test;
@@ -106,6 +107,7 @@ class RetakeRequestsTest {
         try (TestGmp gmp = TestGmp.with(b -> b.procs(1).quantum(Duration.ofMinutes(1)).debug("asyncpreemptoff=1"))) { // It keeps its P.
             assertTrue(gmp.gmp.call(() -> {
                 long pp = Machine.current().pp();
+                P.SCHEDTICK.setOpaque(pp, 1); // In slice 0, as in each 61st, the P would take this goroutine again after gosched.
                 WatchedP r = new WatchedP();
                 assertFalse(r.changed(pp), "nobody waits, as before");
                 Go.go(() -> { });

@@ -146,6 +146,21 @@ class SleepForTest {
         }
     }
 
+    /** A goroutine that was asked to yield is scanned again soon, also by a sysmon that has used up its budget. */
+    @Test
+    void afterARequest() throws InterruptedException {
+        try (Unwatched gmp = new Unwatched(QUANTUM)) {
+            Sysmon y = gmp.sysmon();
+            long now = System.nanoTime();
+            y.wokenCpu -= SECOND;
+            assertEquals(LONG, y.leastSleep(now, false));
+            y.retake.seen.awaits(0);
+            assertTrue(leastSleep(y, now) < 500_000);
+            y.retake.seen.noneRuns(now);
+            assertEquals(LONG, leastSleep(y, now));
+        }
+    }
+
     /** A thread that seems to sleep with a P is looked at again soon; and after one that did, another may. */
     @Test
     void whileOneSleeps() throws InterruptedException {
