@@ -6,10 +6,14 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.params.provider.Arguments.arguments;
 
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
+import java.io.PipedInputStream;
+import java.io.PipedOutputStream;
+import java.io.UncheckedIOException;
 import java.lang.reflect.Method;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -25,6 +29,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 
 import jdk.internal.vm.ThreadDumper;
 import org.gmp4j.sync.WaitGroup;
@@ -33,11 +38,14 @@ import org.gmp4j.testing.TestGmp;
 import org.gmp4j.testing.Threads;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Goroutines in the JDK's thread dumps, which list the containers of threads: {@code jcmd PID Thread.dump_to_file}. */
 class ThreadDumpTest {
     private static final int MANY = 200;
+    private static final int ROUNDS = 30;
     private static final Pattern CONTAINER = Pattern.compile("\"container\": \"(.*)\",\\s+\"parent\": \"?(.*?)\"?,\\s+"
             + "\"owner\": \"?(.*?)\"?,");
     private static final Pattern THREAD = Pattern.compile("\"tid\": \"?(\\d+)\"?,(?s:.*?)\"name\": \"(.*)\",");
@@ -199,6 +207,10 @@ class ThreadDumpTest {
                     while (!stop.get()) {
                         List<Container> _ = dump();
                     }
+                }).add("dumps", () -> { // Two goroutines that dump may hold each other.
+                    while (!stop.get()) {
+                        List<Container> _ = gmp.call(ThreadDumpTest::dump);
+                    }
                 }).start();
                 for (int i = 0; i < 20; i++) {
                     List<Container> all = i % 2 == 0 ? dump() : gmp.call(ThreadDumpTest::dump);
@@ -260,46 +272,153 @@ class ThreadDumpTest {
         }
     }
 
-    /** A dump that waits for a disk, or gives up in the middle, holds no goroutine, however that is to be woken. */
-    @ParameterizedTest
-    @ValueSource(booleans = {false, true})
-    void nothingIsHeldWhileItIsWritten(boolean fails) throws Exception {
-        try (TestGmp gmp = TestGmp.procs(2)) {
-            Set<Thread> parked = ConcurrentHashMap.newKeySet();
-            Chan<Integer> c = Chan.make();
-            AtomicBoolean stop = new AtomicBoolean();
-            WaitGroup wg = new WaitGroup();
-            gmp.run(() -> {
-                for (int i = 0; i < MANY; i++) {
-                    boolean jdk = i < MANY / 2; // Of these one is just looked at when writing stops.
-                    wg.go(() -> {
-                        parked.add(Thread.currentThread());
-                        if (jdk) {
-                            while (!stop.get()) {
-                                LockSupport.park();
-                            }
-                        } else {
-                            c.recv();
-                        }
-                    });
+    /** How goroutines wait during a dump, and how they are woken. */
+    private enum Wait {
+        PARK {
+            @Override
+            void begin(Waits of) {
+                while (!of.over) {
+                    LockSupport.park();
                 }
-            });
-            while (parked.size() < MANY || parked.stream().anyMatch(t -> t.getState() != Thread.State.WAITING)) {
-                Thread.onSpinWait();
             }
+
+            @Override
+            void end(Waits of) {
+                of.threads.forEach(LockSupport::unpark);
+            }
+        },
+        RECV {
+            @Override
+            void begin(Waits of) {
+                of.chan.recv();
+            }
+
+            @Override
+            void end(Waits of) {
+                of.chan.close();
+            }
+        },
+        MONITOR {
+            @Override
+            void begin(Waits of) {
+                synchronized (of) {
+                    of.woken++;
+                }
+            }
+        },
+        NOTIFY {
+            @Override
+            void begin(Waits of) {
+                of.await(0);
+            }
+
+            @Override
+            void end(Waits of) {
+                synchronized (of) {
+                    of.notifyAll();
+                }
+            }
+        },
+        NOTIFY_BEFORE_LIMIT {
+            @Override
+            void begin(Waits of) {
+                of.await(LONG);
+            }
+
+            @Override
+            void end(Waits of) {
+                NOTIFY.end(of);
+            }
+        },
+        LIMIT {
+            @Override
+            void begin(Waits of) {
+                of.await(SHORT);
+            }
+        },
+        INTERRUPT {
+            @Override
+            void begin(Waits of) {
+                of.await(0);
+                assertTrue(Thread.interrupted());
+            }
+
+            @Override
+            void end(Waits of) {
+                of.threads.forEach(Thread::interrupt);
+            }
+        };
+
+        private static final long SHORT = 100; // ms
+        private static final long LONG = 1_000_000;
+
+        abstract void begin(Waits of);
+
+        void end(Waits of) {
+        }
+    }
+
+    /** What the goroutines of a test wait for. */
+    private static final class Waits {
+        final Set<Thread> threads = ConcurrentHashMap.newKeySet();
+        final Chan<Integer> chan = Chan.make();
+        volatile boolean over;
+        int woken;
+
+        /** Waits in steps of so many ms, 0 for no limit, until the end or an interrupt. */
+        synchronized void await(long millis) {
+            try {
+                while (!over) {
+                    wait(millis);
+                }
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+            }
+        }
+
+        boolean allWait() {
+            return threads.size() == MANY && threads.stream().map(Thread::getState).allMatch(t -> t == Thread.State.WAITING
+                    || t == Thread.State.TIMED_WAITING || t == Thread.State.BLOCKED);
+        }
+    }
+
+    static Stream<Arguments> waits() {
+        return Stream.of(Wait.values()).flatMap(how -> Stream.of(arguments(how, false), arguments(how, true)));
+    }
+
+    /** A dump that waits for a disk, or gives up in the middle, holds no goroutine, however that waits and is to be woken. */
+    @ParameterizedTest
+    @MethodSource("waits")
+    void nothingIsHeldWhileItIsWritten(Wait how, boolean fails) throws Exception {
+        try (TestGmp gmp = TestGmp.procs(2)) {
+            Waits of = new Waits();
+            WaitGroup wg = new WaitGroup();
             Stuck out = new Stuck(fails);
             AtomicReference<IOException> failed = new AtomicReference<>();
-            Thread dumper = Thread.ofPlatform().start(() -> {
+            Thread dumper = Thread.ofPlatform().unstarted(() -> {
                 try {
                     ThreadDumper.dumpThreadsToJson(out);
                 } catch (IOException e) {
                     failed.set(e);
                 }
             });
-            out.stuck.await();
-            stop.set(true);
-            parked.forEach(LockSupport::unpark);
-            c.close();
+            synchronized (how == Wait.MONITOR ? of : out) {
+                gmp.run(() -> {
+                    for (int i = 0; i < MANY; i++) { // One of these is just looked at when writing stops.
+                        wg.go(() -> {
+                            of.threads.add(Thread.currentThread());
+                            how.begin(of);
+                        });
+                    }
+                });
+                while (!of.allWait()) {
+                    Thread.onSpinWait();
+                }
+                dumper.start();
+                out.stuck.await();
+                of.over = true;
+                how.end(of);
+            }
             gmp.run(wg::await);
             out.goOn.countDown();
             dumper.join();
@@ -307,6 +426,41 @@ class ThreadDumpTest {
             gmp.check();
         }
         awaitWatcher();
+    }
+
+    /** A goroutine whose dump has ended, or failed, is in the next dump, also while it waits for input. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void aDumpIsOver(boolean fails) throws Exception {
+        try (TestGmp gmp = TestGmp.procs(2)) {
+            for (int i = 0; i < ROUNDS; i++) {
+                try (PipedOutputStream end = new PipedOutputStream(); PipedInputStream in = new PipedInputStream(end)) {
+                    AtomicReference<Thread> reader = new AtomicReference<>();
+                    gmp.go(() -> {
+                        try {
+                            if (fails) {
+                                Stuck out = new Stuck(true);
+                                assertThrows(IOException.class, () -> ThreadDumper.dumpThreadsToJson(out));
+                            } else {
+                                List<Container> _ = dump();
+                            }
+                            reader.set(Thread.currentThread());
+                            assertEquals(-1, in.read());
+                        } catch (IOException e) {
+                            throw new UncheckedIOException(e);
+                        }
+                    });
+                    while (reader.get() == null || reader.get().getState() != Thread.State.TIMED_WAITING) {
+                        Thread.onSpinWait();
+                    }
+                    assertTrue(of(dump(), reader.get()).nameOf(reader.get()).startsWith("goroutine "));
+                    if (fails && i == 0) {
+                        awaitWatcher();
+                    }
+                }
+            }
+            gmp.check();
+        }
     }
 
     /** A dump that a goroutine writes may fail at the goroutine's own entry, while no stack is held. */
@@ -355,7 +509,6 @@ class ThreadDumpTest {
             assertSame(watcher, awaitWatcher());
             assertTrue(of(dump(), receiver).nameOf(receiver).startsWith("goroutine "));
             assertSame(watcher, awaitWatcher());
-            assertFalse(watcher.isInterrupted());
             c.send(1);
         }
     }
@@ -365,7 +518,7 @@ class ThreadDumpTest {
         List<Thread> all = Thread.getAllStackTraces().keySet().stream().filter(t -> t.getName().equals("gmp-dump")).toList();
         assertEquals(1, all.size(), all::toString);
         Thread watcher = all.getFirst();
-        while (watcher.getState() != Thread.State.WAITING) {
+        while (watcher.isInterrupted() || watcher.getState() != Thread.State.WAITING) {
             Thread.onSpinWait();
         }
         return watcher;

@@ -160,13 +160,19 @@ public abstract class JdkContainer extends ThreadContainer {
                 DumpHold h = DumpHold.take(st);
                 if (h != null) {
                     watch.hold = h;
-                    String label = Watcher.isDumper(st.thread) ? null : label(st);
-                    if (label != null) {
-                        h.name(label);
-                        return true;
+                    boolean held = false;
+                    try {
+                        String label = Watcher.isDumper(st.thread) ? null : label(st);
+                        if (label != null) {
+                            h.name(label);
+                            held = true;
+                        }
+                    } finally { // There may be no memory.
+                        if (!held) {
+                            watch.next();
+                        }
                     }
-                    watch.next();
-                    return false;
+                    return held;
                 }
                 Thread.onSpinWait();
             } while (System.nanoTime() < end);
@@ -223,22 +229,22 @@ public abstract class JdkContainer extends ThreadContainer {
         /** Ends the hold if the dump no longer needs it. Returns whether the dump has ended. */
         private boolean check() {
             DumpHold h = hold; // Read before the trace: the trace says nothing about a later hold.
-            boolean over = true;
-            for (StackTraceElement e : dumper.getStackTrace()) {
+            boolean dumps = false;
+            boolean writes = false;
+            for (StackTraceElement e : dumper.getStackTrace()) { // The innermost frame comes first.
                 String c = e.getClassName();
-                if (c.equals(SNAPSHOT) || c.equals(DUMPER)) {
+                boolean reads = c.equals(SNAPSHOT) || c.equals(DUMPER);
+                if (reads && !writes) {
                     return false;
                 }
-                if (c.startsWith("java.io.") || c.startsWith("java.nio.") || c.startsWith("sun.nio.")
-                        || c.startsWith(DUMPER)) { // The dumper's writers are nested classes.
-                    over = false;
-                    break;
-                }
+                dumps |= c.startsWith(DUMPER); // The dumper's writers are nested classes.
+                writes |= c.startsWith("java.io.") || c.startsWith("java.nio.") || c.startsWith("sun.nio.")
+                        || c.startsWith(DUMPER) && !reads;
             }
             if (h != null) {
                 h.release();
             }
-            return over;
+            return !dumps;
         }
     }
 
@@ -263,12 +269,16 @@ public abstract class JdkContainer extends ThreadContainer {
         }
 
         /**
-         * Returns whether the thread makes a dump now. Then other dumps leave it out: two dumps that held each other's threads would never
-         * end. Called after the thread was held. The thread adds its watch before it holds a stack, and not while it is unmounted and held.
+         * Returns whether the thread makes a dump now, and dumps need holds. Then other dumps leave the thread out, because two dumps that
+         * held each other's threads would never end. Called while the thread is held. A thread that begins a dump adds its watch before it
+         * holds the first stack.
          */
         static boolean isDumper(Thread t) {
+            if (!JdkThreads.VERSION.dumpsNeedHolds) {
+                return false;
+            }
             for (Watch w : WATCHES) {
-                if (w.dumper == t) {
+                if (w.dumper == t && !w.ended) {
                     return true;
                 }
             }
@@ -277,17 +287,17 @@ public abstract class JdkContainer extends ThreadContainer {
 
         @Override
         public void run() {
-            Inheritance.beginPlain(); // The first dumping thread may be pinned, or have a low priority.
+            Inheritance.beginPlain(); // The first dumping thread may be bound to CPUs, or have a low priority.
             for (;;) {
                 if (WATCHES.isEmpty()) {
                     LockSupport.park();
                 } else {
                     LockSupport.parkNanos(WATCH_NANOS);
-                    for (Watch w : WATCHES) {
-                        look(w);
-                    }
                 }
                 boolean _ = Thread.interrupted(); // A park of an interrupted thread returns at once.
+                for (int i = WATCHES.size() - 1; i >= 0; i--) { // By index, because there may be no memory for an iterator.
+                    look(WATCHES.get(i)); // Only this thread removes watches.
+                }
             }
         }
 

@@ -63,6 +63,14 @@ class FullHeapTest {
         assertEquals(0, r.exit(), r::toString);
     }
 
+    /** A goroutine that a dump holds is let go although there was no memory to look at the dump. */
+    @Test
+    void aDumpWaits() {
+        Result r = new ChildJvm(FullHeapDumpProgram.class).with("-Xmx16m").run();
+        assertEquals("all ended\n", r.out(), r::toString);
+        assertEquals(0, r.exit(), r::toString);
+    }
+
     @Test
     void nothingToWaitWith() {
         Result r = new ChildJvm(NoSudogProgram.class).with("-Xmx16m").run();

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.gmp4j.sched;
+
+import java.io.OutputStream;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.locks.LockSupport;
+
+import jdk.internal.vm.ThreadDumper;
+import org.gmp4j.Gmp;
+import org.gmp4j.sync.WaitGroup;
+
+/** Fills the heap while a dump waits for its disk. The thread that checks the dump finds no memory, and goes on when there is some again. */
+final class FullHeapDumpProgram {
+    private static final int MANY = 200;
+    /** The number of bytes after which writing stops, in the midst of the goroutines. */
+    private static final int ROOM = 30_000;
+    private static final long FULL_MILLIS = 100;
+    private static volatile boolean over;
+
+    private FullHeapDumpProgram() {
+    }
+
+    public static void main(String[] args) throws Exception {
+        Gmp gmp = Gmp.builder().procs(2).build();
+        Set<Thread> parked = ConcurrentHashMap.newKeySet();
+        WaitGroup wg = new WaitGroup();
+        gmp.run(() -> {
+            for (int i = 0; i < MANY; i++) {
+                wg.go(() -> {
+                    parked.add(Thread.currentThread());
+                    while (!over) {
+                        LockSupport.park();
+                    }
+                });
+            }
+        });
+        while (parked.size() < MANY || parked.stream().anyMatch(t -> t.getState() != Thread.State.WAITING)) {
+            Thread.onSpinWait();
+        }
+        CountDownLatch stuck = new CountDownLatch(1);
+        OutputStream out = new OutputStream() {
+            private int n;
+
+            @Override
+            public void write(int b) {
+                if (++n == ROOM) {
+                    stuck.countDown();
+                    LockSupport.park(this); // Until the JVM ends.
+                }
+            }
+        };
+        Thread.ofPlatform().daemon().start(() -> {
+            try {
+                ThreadDumper.dumpThreadsToJson(out);
+            } catch (Exception e) {
+                throw new AssertionError(e);
+            }
+        });
+        stuck.await();
+        Ballast.fill();
+        Thread.sleep(FULL_MILLIS);
+        Ballast.drop();
+        over = true;
+        parked.forEach(LockSupport::unpark);
+        gmp.run(wg::await);
+        System.out.println("all ended");
+        System.exit(0);
+    }
+}
