@@ -143,6 +143,7 @@ class WorkflowsTest {
     @Test
     void eachScriptIsRun() throws IOException {
         Set<String> run = new TreeSet<>(Set.of(".ci/errorprone", ".ci/reproducible")); // by gmp test, and by .ci/run
+        run.add(".ci/nightly"); // which itself runs a workflow's commands
         for (Command c : commands()) {
             run.add(c.script());
         }
@@ -247,8 +248,20 @@ class WorkflowsTest {
         assertTrue(e.exit() != 1 && e.calls().isEmpty(), e::toString);
     }
 
+    /** {@code .ci/nightly} runs the commands of its workflow here, and says which failed. */
+    @Test
+    void nightlyRunsItsWorkflow() throws Exception {
+        Ended e = execute(new Command("none", ".ci/nightly replay", Map.of()));
+        assertEquals(0, e.exit(), e::toString);
+        assertTrue(e.out().contains("| .ci/replay | passed | 0 |"), e::toString);
+        assertTrue(!e.calls().isEmpty(), e::toString);
+        e = execute(new Command("none", ".ci/nightly jdks", Map.of())); // No JDK is named.
+        assertEquals(1, e.exit(), e::toString);
+        assertTrue(e.out().contains("| .ci/jdks \"$TESTED\" | exit code 2, target/nightly/0.log | 0 |"), e::toString);
+    }
+
     static List<String> wrong() {
         return List.of(".ci/nope", ".ci/release --nope 0.9.1 target/x", ".ci/release 0.9.1 target/x", ".ci/jdks", ".ci/jdks /nope",
-                ".ci/publish target/nope.zip", ".ci/packages", ".ci/packages --yes");
+                ".ci/publish target/nope.zip", ".ci/packages", ".ci/packages --yes", ".ci/nightly nope");
     }
 }

@@ -11,7 +11,7 @@ import jdk.internal.vm.ThreadDumper;
 import org.gmp4j.Gmp;
 import org.gmp4j.sync.WaitGroup;
 
-/** Fills the heap while a dump waits for its disk. The thread that checks the dump finds no memory, and goes on when there is some again. */
+/** Fills the heap while a dump waits for its disk. The thread that checks the dump finds no memory for a moment. */
 final class FullHeapDumpProgram {
     private static final int MANY = 200;
     /** The number of bytes after which writing stops, in the midst of the goroutines. */
