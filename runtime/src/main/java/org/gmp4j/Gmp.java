@@ -142,9 +142,9 @@ public final class Gmp implements Executor, AutoCloseable {
     /** Settings of a {@link Gmp}. Not thread-safe. {@link #build} refuses bad values. */
     public interface Builder {
         /**
-         * Sets the number of Ps, 1 to 4096. At most so many goroutines run at a time. Default: the variable GMPMAXPROCS, or the number of
-         * CPUs that the affinity mask and the cgroup limits leave to this process. The second default follows changes of mask and limits
-         * until {@link Gmp#setProcs} is called.
+         * Sets the number of Ps, 1 to 4096. So many goroutines run at a time, and others beside them only if they block their threads or
+         * lost their P while they ran. Default: the variable GMPMAXPROCS, or the number of CPUs that the affinity mask and the cgroup
+         * limits leave to this process. The second default follows changes of mask and limits until {@link Gmp#setProcs} is called.
          */
         Builder procs(int n);
 

@@ -87,7 +87,8 @@ public final class Go {
     /**
      * Ends the goroutine, and runs its deferred work. It never returns: it throws a {@code Throwable}, so {@code finally} blocks run. This
      * is no {@code Exception}, so a {@code catch} of {@code Exception} does not catch it. If a {@code catch} of {@code Throwable} does, the
-     * next call of this class throws it again. Channels and locks work until the end, because a {@code finally} block may need them.
+     * next call of a method of this class throws it again. Channels and locks work until the end, because a {@code finally} block may
+     * need them.
      */
     public static void goexit() {
         GStack st = self("goexit");

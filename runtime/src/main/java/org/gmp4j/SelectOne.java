@@ -56,13 +56,13 @@ public final class SelectOne<R> {
         return this;
     }
 
-    /** Sets the supplier of the value if no case can proceed. With it the select does not wait. */
+    /** Sets the supplier of the value that is returned if no case can proceed. With it the select does not wait. */
     public SelectOne<R> orElse(Supplier<? extends R> then) {
         Select _ = select.orElse(new Chosen<>(this, then));
         return this;
     }
 
-    /** Sets the supplier of the value if no case can proceed within {@code d}. */
+    /** Sets the supplier of the value that is returned if no case can proceed within {@code d}. */
     public SelectOne<R> timeout(Duration d, Supplier<? extends R> then) {
         Select _ = select.timeout(d, new Chosen<>(this, then));
         return this;

@@ -24,9 +24,9 @@
  * <p>In a bubble of {@link org.gmp4j.synctest.Synctest} the clock moves on while all goroutines of the bubble wait, each for an object of
  * the bubble or with a limit of time. Any other wait holds the clock: the clock stands still until the wait ends.
  *
- * <h2 id="locks">Waits for locks</h2> All threads may wait for a {@code Mutex}, {@code RWMutex} or {@code Once}. The last column of the
- * table has the effect of an interrupt. The three classes also have forms named {@code …Interruptibly}, {@code …Unless} and {@code
- * …Within}. In a bubble a wait for a lock without a limit of time holds the clock, because a goroutine outside may have the lock.
+ * <h2 id="locks">Waits for locks</h2> All threads may wait for a {@code Mutex}, {@code RWMutex}, {@code Once} or {@code OnceValue}. The
+ * last column of the table has the effect of an interrupt. The four classes also have forms named {@code …Interruptibly}, {@code …Unless}
+ * and {@code …Within}. In a bubble a wait for a lock without a limit of time holds the clock, because a goroutine outside may have the lock.
  */
 @NullMarked
 package org.gmp4j;

@@ -122,7 +122,7 @@ non-sealed class OutsidePoller implements EdgePoller {
 
     final void loop() {
         try {
-            boolean _ = Inheritance.begin(0, 1); // The thread that started this one may be pinned, or have a low priority.
+            boolean _ = Inheritance.begin(0, 1); // The thread that started this one may be bound to CPUs, or have a low priority.
         } catch (OutOfMemoryError e) {
             Uncaught.reportHere(e); // The thread polls even so, with the CPUs and the priority that it has inherited.
         }

@@ -96,7 +96,7 @@ final class DumpHold {
         }
     }
 
-    /** Ends the hold. May be called on any thread, any number of times. Needs no memory, and waits for no other hold. */
+    /** Ends the hold. May be called on any thread, any number of times. Waits for no other hold. */
     void release() {
         if (!over.compareAndSet(false, true)) {
             return;

@@ -230,7 +230,10 @@ public final class SingleFlight<K, V extends @Nullable Object> {
         }
     }
 
-    /** Forgets the running call with this key, so that the next caller makes a new call. */
+    /**
+     * Forgets the running call with this key, so that the next caller makes a new call. Waits for a {@link Mutex}, and nothing ends that
+     * wait.
+     */
     public void forget(K key) {
         Call<V> _ = mutex.with(new Removal<>(this, key));
     }

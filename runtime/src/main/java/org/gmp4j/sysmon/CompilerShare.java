@@ -125,7 +125,7 @@ public final class CompilerShare implements Runnable {
     }
 
     private void share() {
-        Inheritance.beginPlain(); // The maker of the scheduler may be pinned or have a low priority, which this thread inherits.
+        Inheritance.beginPlain(); // The maker of the scheduler may be bound to CPUs or have a low priority, which this thread inherits.
         int[] ids = CompilerThreads.optimizing();
         if (!CompilerRules.canGiveWay(CompilerThreads.ids().length, ids.length) || CompilerThreads.wantedNanos(ids[0]) <= 0) {
             return; // In the second case the kernel does not count waits, and the rules could not notice that C2 gets too little.

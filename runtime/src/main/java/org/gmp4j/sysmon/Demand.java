@@ -211,7 +211,7 @@ final class Demand implements Runnable {
 
     @Override
     public void run() {
-        Inheritance.beginPlain(); // The maker of the first scheduler may be pinned or have a low priority, which this thread inherits.
+        Inheritance.beginPlain(); // The maker of the first scheduler may be bound to CPUs or have a low priority, which this thread inherits.
         for (;;) {
             try {
                 work();

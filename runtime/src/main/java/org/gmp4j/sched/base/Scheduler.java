@@ -458,7 +458,7 @@ public final class Scheduler {
         closing.exitedWhileClosing(this);
     }
 
-    /** Returns whether the last goroutine may have ended, so that {@link #signalDrained} has to be called, by a thread that may block. */
+    /** Returns whether the last goroutine may have ended. If so, a thread that may block has to call {@link #signalDrained}. */
     public boolean mayBeDrained() {
         return closing.mayBeDrained();
     }

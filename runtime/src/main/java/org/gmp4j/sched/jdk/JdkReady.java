@@ -35,9 +35,9 @@ import org.jspecify.annotations.Nullable;
  * odd and the thread runnable, the one that moves the ticket to n+1 owns the wake-up and readies the G. {@link Collected} is about threads
  * that no code can wake any more.
  *
- * <p>No wake-up is lost. The thread becomes runnable only by the JDK's CAS from a state that afterYield set. So the ticket is open by then,
- * and a call of execute follows each such CAS. No wake-up is doubled, because a ticket is closed once. Rejected: a plain CAS on the G's
- * status, by which a stale call could end the next wait of the same G, for example on a channel.
+ * <p>No wake-up is lost. The thread becomes runnable only by a CAS, of the JDK or of {@code JdkState}, from a state that afterYield set. So
+ * the ticket is open by then, and a call of execute follows each such CAS. No wake-up is doubled, because a ticket is closed once.
+ * Rejected: a plain CAS on the G's status, by which a stale call could end the next wait of the same G, for example on a channel.
  */
 public final class JdkReady {
     private JdkReady() {
