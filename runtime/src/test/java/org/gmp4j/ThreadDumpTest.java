@@ -46,6 +46,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 class ThreadDumpTest {
     private static final int MANY = 200;
     private static final int ROUNDS = 30;
+    /** The number of bytes after which a dump of {@link #MANY} goroutines has come to some of them. */
+    private static final int MIDST = 30_000;
     private static final Pattern CONTAINER = Pattern.compile("\"container\": \"(.*)\",\\s+\"parent\": \"?(.*?)\"?,\\s+"
             + "\"owner\": \"?(.*?)\"?,");
     private static final Pattern THREAD = Pattern.compile("\"tid\": \"?(\\d+)\"?,(?s:.*?)\"name\": \"(.*)\",");
@@ -245,20 +247,20 @@ class ThreadDumpTest {
 
     /** What a dump is written to: nothing more comes through after so many bytes. */
     private static final class Stuck extends OutputStream {
-        private static final int ROOM = 30_000;
-
         final CountDownLatch stuck = new CountDownLatch(1);
         final CountDownLatch goOn = new CountDownLatch(1);
+        private final int room;
         private final boolean fails;
         private int n;
 
-        Stuck(boolean fails) {
+        Stuck(int room, boolean fails) {
+            this.room = room;
             this.fails = fails;
         }
 
         @Override
         public void write(int b) throws IOException {
-            if (++n == ROOM) {
+            if (++n == room) {
                 stuck.countDown();
                 if (fails) {
                     throw new IOException("full");
@@ -393,7 +395,7 @@ class ThreadDumpTest {
         try (TestGmp gmp = TestGmp.procs(2)) {
             Waits of = new Waits();
             WaitGroup wg = new WaitGroup();
-            Stuck out = new Stuck(fails);
+            Stuck out = new Stuck(MIDST, fails);
             AtomicReference<IOException> failed = new AtomicReference<>();
             Thread dumper = Thread.ofPlatform().unstarted(() -> {
                 try {
@@ -433,13 +435,17 @@ class ThreadDumpTest {
     @ValueSource(booleans = {false, true})
     void aDumpIsOver(boolean fails) throws Exception {
         try (TestGmp gmp = TestGmp.procs(2)) {
+            Chan<Integer> c = Chan.make();
+            for (int i = 0; i < MANY; i++) {
+                gmp.go(c::recv);
+            }
             for (int i = 0; i < ROUNDS; i++) {
                 try (PipedOutputStream end = new PipedOutputStream(); PipedInputStream in = new PipedInputStream(end)) {
                     AtomicReference<Thread> reader = new AtomicReference<>();
                     gmp.go(() -> {
                         try {
                             if (fails) {
-                                Stuck out = new Stuck(true);
+                                Stuck out = new Stuck(MIDST, true);
                                 assertThrows(IOException.class, () -> ThreadDumper.dumpThreadsToJson(out));
                             } else {
                                 List<Container> _ = dump();
@@ -459,6 +465,7 @@ class ThreadDumpTest {
                     }
                 }
             }
+            c.close();
             gmp.check();
         }
     }

@@ -66,7 +66,7 @@ class FullHeapTest {
     /** A goroutine that a dump holds is let go although there was no memory to look at the dump. */
     @Test
     void aDumpWaits() {
-        Result r = new ChildJvm(FullHeapDumpProgram.class).with("-Xmx16m").run();
+        Result r = new ChildJvm(FullHeapDumpProgram.class).with(FULL_FOR_ALL).run();
         assertEquals("all ended\n", r.out(), r::toString);
         assertEquals(0, r.exit(), r::toString);
     }
