@@ -45,7 +45,7 @@ public final class Mutants {
     /** The files of which {@code --replay} takes the mutants. */
     private static final Pattern REPLAYED = Pattern.compile("runtime/src/main/java/org/gmp4j/((queue|lock|wait|sync|netpoll)/.*"
             + "|struct/(GStatus|Schedt).java|timer/(Alarm|RuntimeTimer|TimerHeaps?|OutsideTimers).java"
-            + "|sysmon/Takeover.java|(Hchan|Selectgo|SelectLocks|LongChan).java"
+            + "|sysmon/Takeover.java|chan/(Hchan|Selectgo|SelectLocks).java|LongChan.java"
             + "|sched/(base/|life/|jdk/)?(FindRunnable|Wakep|Threads|Park|Mcall|JdkReady|Newproc|StopTheWorld|Syscall|Gate|Schedule"
             + "|Goexit0|GStack|Inject|Shortage|Checkdead|Closing|InterruptHook|Outside).java)");
     /** A row of {@code gmp replay} for a program that failed: its name, the strategy, the schedules, the time, the reason. */

@@ -5,10 +5,12 @@ import java.time.Duration;
 import java.util.Iterator;
 import java.util.Objects;
 
+import org.gmp4j.chan.ChanCancellation;
+import org.gmp4j.chan.Hchan;
+import org.gmp4j.chan.Received;
+import org.gmp4j.chan.Scase;
 import org.gmp4j.sched.GStack;
 import org.gmp4j.struct.SudogSlots;
-import org.gmp4j.timer.TickTimer;
-import org.gmp4j.wait.DoneChans;
 import org.gmp4j.wait.Limits;
 import org.gmp4j.wait.Waiting;
 import org.jspecify.annotations.Nullable;
@@ -31,21 +33,6 @@ public final class Chan<T> extends Hchan implements SendChan<T>, RecvChan<T> {
     private static final Object LATE = new Object();
 
     private final @Nullable Object[] buf;
-
-    static {
-        TickTimer.setMaker(new ChanTimer.Maker());
-        DoneChans.setOperations(new DoneChans.Operations() {
-            @Override
-            public void keep(Object c) {
-                ((Hchan) c).setReceiveOnly();
-            }
-
-            @Override
-            public void close(Object c) {
-                ((Hchan) c).closeAnyway();
-            }
-        });
-    }
 
     /**
      * The result of a receive.
@@ -73,16 +60,6 @@ public final class Chan<T> extends Hchan implements SendChan<T>, RecvChan<T> {
      */
     public static <T> Chan<T> make(int capacity) {
         return new Chan<>(capacity);
-    }
-
-    /** Empties the buffer of a timer's channel, and returns whether it had an element. The caller holds the lock. */
-    boolean drain() {
-        boolean any = buffered();
-        if (any) {
-            buf[place()] = null;
-            took(0);
-        }
-        return any;
     }
 
     static <V> V element(V v) {
@@ -179,7 +156,7 @@ public final class Chan<T> extends Hchan implements SendChan<T>, RecvChan<T> {
             if (limits.expired()) {
                 return LATE;
             }
-            ChanCancellation e = new ChanCancellation(this, recvq, limits);
+            ChanCancellation e = ChanCancellation.ofReceive(this, limits);
             e.begin();
             try {
                 found = lockRecv(true);
@@ -306,23 +283,45 @@ public final class Chan<T> extends Hchan implements SendChan<T>, RecvChan<T> {
     }
 
     @Override
-    void take(long sender, Scase k) {
+    protected IllegalStateException closedException(String what) {
+        return new ChanClosedException(what);
+    }
+
+    @Override
+    protected void take(long sender, Scase k) {
         k.elem = take(sender);
     }
 
     @Override
-    void takeWoken(long sg, Scase k) {
+    protected void takeWoken(long sg, Scase k) {
         k.elem = SudogSlots.elem(sg);
     }
 
     @Override
-    void setElem(long sg, @Nullable Object v, long unused) {
+    protected void setElem(long sg, @Nullable Object v, long unused) {
         SudogSlots.setElem(sg, v);
     }
 
     @Override
-    void setBuf(int i, @Nullable Object v, long unused) {
+    protected void setBuf(int i, @Nullable Object v, long unused) {
         buf[i] = v;
+    }
+
+    // Hchan's public methods are declared here as well, because a reflective call of a method whose class is not exported fails.
+
+    @Override
+    public void close() {
+        super.close();
+    }
+
+    @Override
+    public int len() {
+        return super.len();
+    }
+
+    @Override
+    public int cap() {
+        return super.cap();
     }
 
     // The methods below are for ChanQueue.
@@ -393,7 +392,7 @@ public final class Chan<T> extends Hchan implements SendChan<T>, RecvChan<T> {
     public Iterator<T> iterator() {
         return new Received<>() {
             @Override
-            @Nullable T receive() {
+            protected @Nullable T receive() {
                 return recv();
             }
         };

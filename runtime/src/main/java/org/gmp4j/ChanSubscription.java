@@ -6,6 +6,7 @@ import java.util.Iterator;
 import java.util.Objects;
 import java.util.concurrent.Flow;
 
+import org.gmp4j.chan.Received;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -171,7 +172,7 @@ public final class ChanSubscription<T> implements Iterable<T>, AutoCloseable {
     public Iterator<T> iterator() {
         return new Received<>() {
             @Override
-            @Nullable T receive() {
+            protected @Nullable T receive() {
                 return recv();
             }
         };

@@ -8,6 +8,10 @@ import java.util.Objects;
 import java.util.PrimitiveIterator;
 import java.util.function.LongConsumer;
 
+import org.gmp4j.chan.ChanCancellation;
+import org.gmp4j.chan.Hchan;
+import org.gmp4j.chan.LongBlock;
+import org.gmp4j.chan.Scase;
 import org.gmp4j.sched.GStack;
 import org.gmp4j.struct.Mem;
 import org.gmp4j.struct.Sudog;
@@ -26,7 +30,7 @@ import org.jspecify.annotations.Nullable;
  * #make(int)} calls {@link System#gc}. The limit is the largest of 16 MiB, a quarter of the maximum heap size, and twice the lowest total
  * since the last such call.
  */
-public final class LongChan extends Hchan implements Iterable<Long> {
+public final class LongChan extends Hchan implements Iterable<Long>, AutoCloseable {
     /**
      * The buffer's address, 0 for an unbuffered channel. A reachability fence after each access keeps the channel, and so the memory, alive
      * during the access.
@@ -226,7 +230,7 @@ public final class LongChan extends Hchan implements Iterable<Long> {
                 if (limits.expired()) {
                     return null;
                 }
-                ChanCancellation e = new ChanCancellation(this, recvq, limits);
+                ChanCancellation e = ChanCancellation.ofReceive(this, limits);
                 e.begin();
                 try {
                     how = lockRecv(true);
@@ -367,6 +371,11 @@ public final class LongChan extends Hchan implements Iterable<Long> {
         return v;
     }
 
+    /**
+     * Closes the channel. Receivers get the buffered elements and then none; waiting senders fail.
+     *
+     * @throws ChanClosedException "close of closed channel"
+     */
     @Override
     public void close() {
         GStack.checkAll(); // One check for all sections: once the channel is closed, the buffer must be freed.
@@ -383,23 +392,40 @@ public final class LongChan extends Hchan implements Iterable<Long> {
         }
     }
 
+    /** Returns the number of buffered elements. */
     @Override
-    void take(long sender, Scase k) {
+    public int len() { // Declared here as well, for reflective calls: see Chan.
+        return super.len();
+    }
+
+    /** Returns the capacity of the buffer in elements. */
+    @Override
+    public int cap() {
+        return super.cap();
+    }
+
+    @Override
+    protected IllegalStateException closedException(String what) {
+        return new ChanClosedException(what);
+    }
+
+    @Override
+    protected void take(long sender, Scase k) {
         k.longElem = take(sender);
     }
 
     @Override
-    void takeWoken(long sg, Scase k) {
+    protected void takeWoken(long sg, Scase k) {
         k.longElem = Sudog.LONG_ELEM.get(sg);
     }
 
     @Override
-    void setElem(long sg, @Nullable Object unused, long v) {
+    protected void setElem(long sg, @Nullable Object unused, long v) {
         Sudog.LONG_ELEM.set(sg, v);
     }
 
     @Override
-    void setBuf(int i, @Nullable Object unused, long v) {
+    protected void setBuf(int i, @Nullable Object unused, long v) {
         Mem.LONG.set(place(i), v);
         Reference.reachabilityFence(this);
     }

@@ -10,6 +10,9 @@ import java.util.function.Consumer;
 import java.util.function.LongConsumer;
 import java.util.function.Supplier;
 
+import org.gmp4j.chan.Hchan;
+import org.gmp4j.chan.Scase;
+import org.gmp4j.chan.Selectgo;
 import org.gmp4j.stack.Headroom;
 import org.gmp4j.struct.HeapInt;
 import org.gmp4j.timer.RuntimeTimer;
@@ -97,9 +100,7 @@ public final class Select {
     public <T> Select send(@Nullable SendChan<T> c, T v, Runnable then) {
         Chan.element(v);
         Chan<T> to = (Chan<T>) c;
-        if (to != null) {
-            to.checkSendable();
-        }
+        Selectgo.checkSendable(to);
         add(Scase.Kind.SEND, to, v, 0, then);
         return this;
     }
@@ -116,9 +117,7 @@ public final class Select {
         Objects.requireNonNull(v, "v");
         Headroom.check(); // An overflow of the stack must not leave the change half done.
         Chan<T> to = (Chan<T>) c;
-        if (to != null) {
-            to.checkSendable();
-        }
+        Selectgo.checkSendable(to);
         add(Scase.Kind.SEND, to, v, 0, then);
         Scase k = cases[n - 1];
         k.supplier = v;
@@ -269,10 +268,7 @@ public final class Select {
             if (cases[n] == null) {
                 cases[n] = new Scase(n);
             }
-            boolean durable = c != null && c.durable();
-            if (c != null) {
-                go.addLock(c); // If the next step fails, a lock without its case does no harm.
-            }
+            boolean durable = c != null && go.addLock(c); // If the next step fails, a lock without its case does no harm.
             Scase k = cases[n];
             k.kind = kind;
             k.c = c;

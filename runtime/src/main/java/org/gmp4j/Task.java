@@ -13,6 +13,7 @@ import java.util.concurrent.TimeoutException;
 
 import org.gmp4j.sched.Awaited;
 import org.gmp4j.stack.Goexit;
+import org.gmp4j.wait.DoneChans;
 import org.gmp4j.wait.Limits;
 import org.jspecify.annotations.Nullable;
 
@@ -39,7 +40,7 @@ public final class Task<T> implements Future<T> {
 
     /** Makes a task. The goroutine that runs the function from {@link #running} sets its outcome. */
     Task() {
-        done.setReceiveOnly();
+        Chan<Void> _ = DoneChans.keep(done);
     }
 
     /** The function of a goroutine, which sets the outcome of {@code task}. */
@@ -108,7 +109,7 @@ public final class Task<T> implements Future<T> {
 
     private void closeDoneIf(boolean first) {
         if (first) {
-            done.closeAnyway();
+            DoneChans.close(done);
         }
     }
 

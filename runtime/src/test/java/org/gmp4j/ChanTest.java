@@ -12,8 +12,7 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 
-import org.gmp4j.queue.WaitQ;
-import org.gmp4j.struct.Sudog;
+import org.gmp4j.chan.Waiters;
 import org.gmp4j.sync.WaitGroup;
 import org.gmp4j.testing.Stress;
 import org.gmp4j.testing.TestGmp;
@@ -165,20 +164,6 @@ class ChanTest {
         });
     }
 
-    /** Yields until so many wait in a queue of {@code c}. */
-    private static void awaitWaiting(Hchan c, WaitQ q, int n) {
-        int waiting = 0;
-        while (waiting < n) {
-            Go.gosched();
-            waiting = 0;
-            c.lock.lock();
-            for (long sg = q.first(); sg != 0; sg = Sudog.NEXT.get(sg)) {
-                waiting++;
-            }
-            c.lock.unlock();
-        }
-    }
-
     /** Go: {@code test/chan/fifo.go}: waiting receivers and senders are served in the order they came. */
     @Test
     void fifo() {
@@ -195,7 +180,7 @@ class ChanTest {
             for (int i = 0; i < 10; i++) {
                 int id = i;
                 Go.go(() -> served.add(id + ":" + c.recv()));
-                awaitWaiting(c, c.recvq, i + 1); // One after the other.
+                Waiters.awaitReceivers(c, i + 1); // One after the other.
             }
             for (int i = 0; i < 10; i++) {
                 c.send(i);
@@ -212,7 +197,7 @@ class ChanTest {
                 for (int i = 0; i < 10; i++) {
                     int v = i;
                     Go.go(() -> full.send(v));
-                    awaitWaiting(full, full.sendq, i + 1 - cap);
+                    Waiters.awaitSenders(full, i + 1 - cap);
                     while (full.len() < Math.min(i + 1, cap)) {
                         Go.gosched();
                     }
@@ -430,15 +415,5 @@ class ChanTest {
             assertThrows(java.util.NoSuchElementException.class, () -> c.iterator().next());
             assertTrue(got.size() == 2);
         });
-    }
-
-    /** The place of the next element, where the sum of places is beyond an int too. */
-    @Test
-    void nextPlace() {
-        for (int[] t : new int[][] {{0, 0, 3, 0}, {0, 2, 3, 2}, {2, 0, 3, 2}, {2, 1, 3, 0}, {1, 2, 3, 0}, {2, 2, 3, 1},
-            {1_100_000_000, 1_150_000_000, 1_200_000_000, 1_050_000_000},
-            {Integer.MAX_VALUE - 1, Integer.MAX_VALUE - 1, Integer.MAX_VALUE, Integer.MAX_VALUE - 2}}) {
-            assertEquals(t[3], Hchan.next(t[0], t[1], t[2]));
-        }
     }
 }

@@ -12,6 +12,8 @@ import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Consumer;
 
+import org.gmp4j.chan.Hchan;
+import org.gmp4j.chan.Waiters;
 import org.gmp4j.sync.WaitGroup;
 
 /**
@@ -58,7 +60,7 @@ final class MixChans {
         List<Hchan> all = new ArrayList<>(objects);
         all.addAll(longs);
         for (Hchan c : all) {
-            assertTrue(c.recvq.isEmpty() && c.sendq.isEmpty());
+            assertTrue(Waiters.none(c));
             assertEquals(0, c.len());
         }
     }
@@ -261,7 +263,7 @@ final class MixChans {
             c.forEach(received::add);
             others.await();
             assertEquals(sent.sum(), received.sum());
-            assertTrue(c.recvq.isEmpty() && c.sendq.isEmpty());
+            assertTrue(Waiters.none(c));
         }
 
         private static void sendUntilClosed(Chan<Long> c, SplittableRandom random, LongAdder sent) {

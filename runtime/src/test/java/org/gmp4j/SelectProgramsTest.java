@@ -4,7 +4,6 @@ package org.gmp4j;
 import static org.gmp4j.Selects.NOTHING;
 import static org.gmp4j.Selects.awaitWaiter;
 import static org.gmp4j.Selects.go;
-import static org.gmp4j.Selects.nobodyWaits;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -13,6 +12,7 @@ import java.util.List;
 import java.util.Random;
 import java.util.concurrent.atomic.AtomicInteger;
 
+import org.gmp4j.chan.Waiters;
 import org.gmp4j.sync.WaitGroup;
 import org.gmp4j.testing.Stress;
 import org.gmp4j.testing.TestGmp;
@@ -197,7 +197,7 @@ class SelectProgramsTest {
             c1.send(true);
             c1.send(true);
             wg.await();
-            assertTrue(nobodyWaits(c1));
+            assertTrue(Waiters.none(c1));
         });
     }
 
@@ -375,7 +375,7 @@ class SelectProgramsTest {
                 own.get(i).send(1);
             }
             wg.await();
-            assertTrue(nobodyWaits(common));
+            assertTrue(Waiters.none(common));
         });
     }
 }

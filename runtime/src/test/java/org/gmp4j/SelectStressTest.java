@@ -3,7 +3,6 @@ package org.gmp4j;
 
 import static org.gmp4j.Selects.NOTHING;
 import static org.gmp4j.Selects.go;
-import static org.gmp4j.Selects.nobodyWaits;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
@@ -18,6 +17,7 @@ import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.IntConsumer;
 
+import org.gmp4j.chan.Waiters;
 import org.gmp4j.sync.WaitGroup;
 import org.gmp4j.testing.Stress;
 import org.gmp4j.testing.TestGmp;
@@ -146,7 +146,7 @@ class SelectStressTest {
             wg.go(() -> all(c, n, true));
             wg.go(() -> all(c, n, false));
             wg.await();
-            c.forEach(k -> assertTrue(nobodyWaits(k) && k.len() == 0));
+            c.forEach(k -> assertTrue(Waiters.none(k) && k.len() == 0));
         });
     }
 

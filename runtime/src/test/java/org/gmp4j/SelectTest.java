@@ -5,7 +5,6 @@ import static org.gmp4j.Selects.NOTHING;
 import static org.gmp4j.Selects.awaitWaiter;
 import static org.gmp4j.Selects.fail;
 import static org.gmp4j.Selects.go;
-import static org.gmp4j.Selects.nobodyWaits;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -18,6 +17,7 @@ import java.util.Random;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.IntStream;
 
+import org.gmp4j.chan.Waiters;
 import org.gmp4j.sync.WaitGroup;
 import org.gmp4j.testing.TestGmp;
 import org.gmp4j.testing.Threads;
@@ -157,7 +157,7 @@ class SelectTest {
             }
             s.clear().recv(all.get(0), got::add).orElse(() -> got.add(-1));
             assertEquals(-1, s.run());
-            all.forEach(c -> assertTrue(nobodyWaits(c)));
+            all.forEach(c -> assertTrue(Waiters.none(c)));
         });
     }
 
@@ -213,7 +213,7 @@ class SelectTest {
                 l.close();
                 wg.await();
                 assertEquals(kind == 1 ? "send on closed channel" : null, end.get());
-                assertTrue(nobodyWaits(never) && nobodyWaits(c) && nobodyWaits(l));
+                assertTrue(Waiters.none(never) && Waiters.none(c) && Waiters.none(l));
             }
         });
     }
@@ -254,7 +254,7 @@ class SelectTest {
             }
             plain.join();
         }
-        assertTrue(nobodyWaits(c) && nobodyWaits(full) && nobodyWaits(l));
+        assertTrue(Waiters.none(c) && Waiters.none(full) && Waiters.none(l));
     }
 
     /** Go: {@code TestSelectFairness}: of two that are always ready each is chosen as often; ten standard deviations. */
@@ -366,7 +366,7 @@ class SelectTest {
             assertEquals(9, e.recv());
             c.send(8);
             b.await();
-            assertTrue(nobodyWaits(c));
+            assertTrue(Waiters.none(c));
         });
     }
 }

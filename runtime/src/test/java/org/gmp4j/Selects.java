@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.gmp4j;
 
+import org.gmp4j.chan.Hchan;
+import org.gmp4j.chan.Waiters;
 import org.gmp4j.testing.TestGmp;
 
-/** What the tests of {@link Select} share: actions for cases, and looks into the queues of channels. */
+/** What the tests of {@link Select} share: actions for cases. */
 final class Selects {
     static final Runnable NOTHING = () -> { };
 
@@ -27,15 +29,8 @@ final class Selects {
         fail(null);
     }
 
-    static boolean nobodyWaits(Hchan c) {
-        c.lock.lock();
-        boolean none = c.recvq.isEmpty() && c.sendq.isEmpty();
-        c.lock.unlock();
-        return none;
-    }
-
     static void awaitWaiter(Hchan c) {
-        while (nobodyWaits(c)) {
+        while (Waiters.none(c)) {
             Go.gosched();
         }
     }

@@ -53,11 +53,11 @@ public final class Prelink {
             """;
     /** Classes that a program needs which calls the runtime itself. */
     private static final String OF_API = """
-            . Chan Chan$1 ChanCancellation ChanClosedException ChanTimer ChanTimer$Maker Go Hchan LongBlock LongBlock$Freeing LongChan
-            . Outcome Program$Body Program$Threads Scase Scase$Kind Select Select$1 SelectCancellation SelectLocks SelectLocks$1 Selectgo
-            . WaitInterruptedException
+            . Chan ChanClosedException Go LongChan Outcome Program$Body Program$Threads Select Select$1 WaitInterruptedException
             java.time Clock Duration Instant Instant$1
             java.time.temporal ChronoField ChronoUnit
+            chan ChanCancellation ChanTimer ChanTimer$Maker Hchan Hchan$1 LongBlock LongBlock$Freeing Scase Scase$Kind SelectCancellation
+            chan SelectLocks SelectLocks$1 Selectgo
             context Cancellation Cancellation$AfterFunc Cancellation$Expiry Cancellation$Make Cancellation$Told Child Context
             context ContextException$Canceled ContextException$DeadlineExceeded
             ffi Memory$Allocator

@@ -42,8 +42,8 @@ public final class Frames {
         return c.startsWith("org.gmp4j.sched.") || c.startsWith("org.gmp4j.wait.") || c.startsWith("org.gmp4j.sysmon.")
                 || c.startsWith("org.gmp4j.report.") || c.startsWith("org.gmp4j.queue.") || c.startsWith("org.gmp4j.lock.")
                 || c.startsWith("org.gmp4j.struct.") || c.startsWith("org.gmp4j.stack.") || c.startsWith("org.gmp4j.ffi.")
-                || c.startsWith("org.gmp4j.events.") || c.equals("org.gmp4j.Hchan") || c.equals("org.gmp4j.ChanCancellation")
-                || c.equals("org.gmp4j.Selectgo") || c.equals("org.gmp4j.Select") && !e.getMethodName().equals("run")
+                || c.startsWith("org.gmp4j.events.") || c.startsWith("org.gmp4j.chan.")
+                || c.equals("org.gmp4j.Select") && !e.getMethodName().equals("run")
                 || c.startsWith("java.lang.VirtualThread") || c.startsWith("jdk.internal.vm.Continuation")
                 || c.startsWith("java.lang.System$") && e.getMethodName().equals("parkVirtualThread")
                 || c.equals("java.lang.Thread") && e.getMethodName().equals("getStackTrace"); // The call that read the stack.

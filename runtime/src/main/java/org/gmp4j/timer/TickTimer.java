@@ -4,7 +4,7 @@ package org.gmp4j.timer;
 import org.gmp4j.lock.HeapMutex;
 
 /**
- * A timer with a channel, which may fire repeatedly. {@code ChanTimer} implements it. {@code Chan}, whose package uses this one, sets a
+ * A timer with a channel, which may fire repeatedly. {@code ChanTimer} implements it. {@code Hchan}, whose package uses this one, sets a
  * {@link Maker} here.
  */
 public abstract class TickTimer extends RuntimeTimer {
@@ -28,7 +28,7 @@ public abstract class TickTimer extends RuntimeTimer {
         super(lock);
     }
 
-    /** Sets the maker. Called when {@code Chan} is initialised. */
+    /** Sets the maker. Called when {@code Hchan} is initialised. */
     public static void setMaker(Maker<?> m) {
         maker = m;
     }

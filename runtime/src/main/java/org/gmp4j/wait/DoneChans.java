@@ -3,11 +3,11 @@ package org.gmp4j.wait;
 
 /**
  * Channels on which no element is ever sent, and which the code that made them closes as a signal to the receivers. Other packages reserve
- * and close them through this class, because these methods of {@code Chan} are not public. {@code Chan}, whose package uses this one, sets
- * the {@link Operations} here.
+ * and close them through this class, because these methods of {@code Hchan} are not public. {@code Hchan}, whose package uses this one,
+ * sets the {@link Operations} here.
  */
 public final class DoneChans {
-    /** The operations on such channels. {@code Chan} implements them. */
+    /** The operations on such channels. {@code Hchan} implements them. */
     public interface Operations {
         /** Reserves a channel: see {@link DoneChans#keep}. */
         void keep(Object c);
@@ -23,7 +23,7 @@ public final class DoneChans {
     private DoneChans() {
     }
 
-    /** Sets the operations. Called when {@code Chan} is initialised. */
+    /** Sets the operations. Called when {@code Hchan} is initialised. */
     public static void setOperations(Operations o) {
         operations = o;
     }

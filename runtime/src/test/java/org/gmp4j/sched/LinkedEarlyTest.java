@@ -27,7 +27,7 @@ class LinkedEarlyTest {
     /** Floors that are below goroutines, or watch them; and what users call. */
     private static final List<String> PACKAGES = List.of("sysmon", "policy", "sched/base", "sched", "sched/jdk", "sched/upkeep",
             "sched/life", "boot", "queue", "lock", "struct", "timer", "wait", "netpoll", "stack", "report", "print", "config", "sync",
-            "time", "context", "");
+            "time", "context", "chan", "");
     private static final Set<String> ELSEWHERE = Set.of(
             // As a scheduler is made, or the network first used; or on the JDK's threads.
             "sched/jdk/DefaultPool.<init>", "stack/JdkPollers$Change.<init>", "stack/JdkPollers$Change.inFront",

@@ -43,7 +43,7 @@ final class Names {
 
     /** Packages whose plain fields are under locks, so that accesses to them are points. */
     private static final List<String> SHARED = List.of(ROOT + "queue/", ROOT + "wait/", ROOT + "timer/", ROOT + "sync/",
-            ROOT + "netpoll/", ROOT + "Hchan", ROOT + "LongChan", ROOT + "Select", PROGRAMS.replace('.', '/'));
+            ROOT + "netpoll/", ROOT + "chan/Hchan", ROOT + "chan/Select", ROOT + "LongChan", ROOT + "Select", PROGRAMS.replace('.', '/'));
     /** Classes in them that no other thread sees while a lane writes them. */
     private static final List<String> OWN = List.of(ROOT + "queue/StealWalk", ROOT + "queue/RandomOrder", ROOT + "queue/VictimOrder");
     private static final List<String> ACCESSORS = List.of(STRUCT + "IntField", STRUCT + "LongField", STRUCT + "LongRing");
@@ -140,7 +140,7 @@ final class Names {
         value(ROOT + "sched/Preempt", "install", 0);
         value(ROOT + "sched/base/PreemptSignal", "follow", 0);
         value(ROOT + "sched/life/LiveSchedulers", "hook", 0);
-        value(ROOT + "LongBlock$Freeing", "run", 0);
+        value(ROOT + "chan/LongBlock$Freeing", "run", 0);
         value(ROOT + "print/Stderr", "print", 0);
         value(ROOT + "print/Stderr", "tryPrint", 0);
         value(ROOT + "netpoll/FdRehearsal", "once", 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.gmp4j;
+package org.gmp4j.chan;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
@@ -9,6 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.time.Duration;
 
+import org.gmp4j.Go;
 import org.gmp4j.sched.GStack;
 import org.gmp4j.sync.WaitGroup;
 import org.gmp4j.testing.TestGmp;
@@ -21,7 +22,7 @@ class ChanTimerTest {
     private static final Duration LONG = Duration.ofHours(1);
 
     /** Sees that the timer is due and takes nothing, as a select that chooses another case. */
-    private static void look(Chan<?> c) {
+    private static void look(Hchan c) {
         c.lock.lock();
         c.timerDue();
         c.lock.unlock();

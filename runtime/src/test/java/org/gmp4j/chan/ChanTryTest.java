@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.gmp4j;
+package org.gmp4j.chan;
 
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.concurrent.atomic.AtomicInteger;
 
+import org.gmp4j.Chan;
+import org.gmp4j.Go;
+import org.gmp4j.queue.WaitQ;
 import org.gmp4j.sync.WaitGroup;
 import org.gmp4j.testing.Stress;
 import org.gmp4j.testing.TestGmp;
@@ -62,6 +65,7 @@ class ChanTryTest {
     @Stress
     void neverEmpty() throws InterruptedException {
         Chan<Integer> c = Chan.make(1);
+        WaitQ senders = ((Hchan) c).sendq;
         int n = 30_000;
         AtomicInteger left = new AtomicInteger(n);
         try (TestGmp gmp = TestGmp.procs(1)) {
@@ -72,13 +76,13 @@ class ChanTryTest {
                     }
                 });
             }
-            while (c.sendq.isEmptyVolatile()) {
+            while (senders.isEmptyVolatile()) {
                 Thread.onSpinWait();
             }
             Threads receivers = new Threads().add(2, "receiver", () -> {
                 while (left.get() > 3) {
                     assertNotNull(c.tryRecv());
-                    while (left.get() > 3 && c.sendq.isEmptyVolatile()) {
+                    while (left.get() > 3 && senders.isEmptyVolatile()) {
                         Thread.onSpinWait();
                     }
                 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.gmp4j;
+package org.gmp4j.chan;
 
 import org.gmp4j.queue.WaitQ;
 import org.gmp4j.wait.Limits;

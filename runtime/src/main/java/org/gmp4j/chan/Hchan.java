@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.gmp4j;
+package org.gmp4j.chan;
 
 import java.lang.invoke.MethodHandles;
 import java.lang.ref.Reference;
@@ -15,14 +15,16 @@ import org.gmp4j.struct.HeapInt;
 import org.gmp4j.struct.HeapLong;
 import org.gmp4j.struct.Sudog;
 import org.gmp4j.struct.WaitReason;
+import org.gmp4j.timer.TickTimer;
+import org.gmp4j.wait.DoneChans;
 import org.gmp4j.wait.Limits;
 import org.gmp4j.wait.WaitCancellation;
 import org.gmp4j.wait.Waiting;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The part that channels of all element kinds share ({@code hchan}). {@link Chan} keeps its elements in an array, and the element of a
- * waiting sudog in a side table. {@link LongChan} keeps its elements off-heap, and the element of a waiting sudog in the sudog itself.
+ * The part that channels of all element kinds share ({@code hchan}). {@code Chan} keeps its elements in an array, and the element of a
+ * waiting sudog in a side table. {@code LongChan} keeps its elements off-heap, and the element of a waiting sudog in the sudog itself.
  * Methods have two parameters for an element, an object and a long; each kind uses one of them.
  *
  * <p>Invariants, under the lock. A receiver waits only while the buffer is empty. A sender waits only while the buffer is full. Receivers
@@ -46,23 +48,41 @@ import org.jspecify.annotations.Nullable;
  * <p>These proofs need a count that is right at each moment. So a receive that moves a waiting sender's element into the buffer leaves the
  * count as it is, and does not first subtract 1 and then add 1. The reads are volatile, so that no read comes before an earlier operation
  * of the same thread on another channel.
+ *
+ * @hidden javadoc shows {@code Chan} and {@code LongChan} as if they extended {@link Object}
  */
-abstract sealed class Hchan implements AutoCloseable permits Chan, LongChan {
+public abstract class Hchan implements AutoCloseable {
     /** Result of a receive: the channel is closed and drained. */
-    static final long CLOSED = -1;
+    protected static final long CLOSED = -1;
     /** Result of a receive and of {@link #give}: the operation would have to wait. */
-    static final long BLOCKS = -2;
+    protected static final long BLOCKS = -2;
     /**
      * Result of {@link #unlockAndWait}: the method did not wait. The caller has to begin anew with a {@link ChanCancellation}, because an
      * interrupt may end its waits.
      */
-    static final long ENDS = -3;
+    protected static final long ENDS = -3;
 
     private static final HeapInt<Hchan> COUNT = HeapInt.of(MethodHandles.lookup(), Hchan.class, "count");
     private static final HeapLong<Hchan> ORDER = HeapLong.of(MethodHandles.lookup(), Hchan.class, "order");
     private static final AtomicLong LAST_ORDER = new AtomicLong();
 
-    final HeapMutex lock = new HeapMutex(LockRank.HCHAN);
+    static {
+        TickTimer.setMaker(new ChanTimer.Maker());
+        DoneChans.setOperations(new DoneChans.Operations() {
+            @Override
+            public void keep(Object c) {
+                ((Hchan) c).setReceiveOnly();
+            }
+
+            @Override
+            public void close(Object c) {
+                ((Hchan) c).closeAnyway();
+            }
+        });
+    }
+
+    /** Guards the channel. */
+    protected final HeapMutex lock = new HeapMutex(LockRank.HCHAN);
     final WaitQ recvq = new WaitQ();
     final WaitQ sendq = new WaitQ();
     /** The goroutines that wait for the channel to be closed and drained; null before the first of them. Written under the lock, once. */
@@ -89,19 +109,28 @@ abstract sealed class Hchan implements AutoCloseable permits Chan, LongChan {
      */
     private boolean receiveOnly;
 
-    Hchan(int cap) {
+    /** Makes a channel with {@code cap} places in its buffer. */
+    protected Hchan(int cap) {
         this.cap = cap;
     }
 
-    static int checkCapacity(int capacity) {
+    /**
+     * Returns {@code capacity}.
+     *
+     * @throws IllegalArgumentException "makechan: size out of range" when it is negative
+     */
+    protected static int checkCapacity(int capacity) {
         if (capacity < 0) {
             throw new IllegalArgumentException("makechan: size out of range");
         }
         return capacity;
     }
 
-    static IllegalStateException sendOnClosed() {
-        return new ChanClosedException("send on closed channel");
+    /** Returns a new {@code ChanClosedException}, which only its own package can make. */
+    protected abstract IllegalStateException closedException(String what);
+
+    final IllegalStateException sendOnClosed() {
+        return closedException("send on closed channel");
     }
 
     /**
@@ -118,35 +147,36 @@ abstract sealed class Hchan implements AutoCloseable permits Chan, LongChan {
     // Where elements are
 
     /** Puts an element into a waiter's sudog. */
-    abstract void setElem(long sg, @Nullable Object v, long w);
+    protected abstract void setElem(long sg, @Nullable Object v, long w);
 
     /** Puts an element at an index of the buffer. */
-    abstract void setBuf(int i, @Nullable Object v, long w);
+    protected abstract void setBuf(int i, @Nullable Object v, long w);
 
     /** Moves the next element to {@code k}. Called under the lock. {@code sender} is a result of {@link #lockRecv}. */
-    abstract void take(long sender, Scase k);
+    protected abstract void take(long sender, Scase k);
 
     /** Moves to {@code k} the element that a woken receiver got. */
-    abstract void takeWoken(long sg, Scase k);
+    protected abstract void takeWoken(long sg, Scase k);
 
     /** Returns the index of the next element. Call it only while an element is buffered. */
-    final int place() {
+    protected final int place() {
         return recvx;
     }
 
     /** Returns the number of buffered elements, and 0 for a timer's channel, like {@link #len}. Called under the lock. */
-    final int size() {
+    protected final int size() {
         return timer != null ? 0 : count;
     }
 
     /**
      * Returns the index of the element with number {@code i} from the front; {@code i} is less than {@link #size}. Called under the lock.
      */
-    final int placeOf(int i) {
+    protected final int placeOf(int i) {
         return next(recvx, i, cap);
     }
 
-    final boolean buffered() {
+    /** Returns whether an element is buffered. Called under the lock. */
+    protected final boolean buffered() {
         return count > 0;
     }
 
@@ -154,7 +184,7 @@ abstract sealed class Hchan implements AutoCloseable permits Chan, LongChan {
      * Advances past the element at {@link #place}, which the caller has taken. If {@code sender} is not 0, the caller has put the sender's
      * element there, as the last of the buffer.
      */
-    final void took(long sender) {
+    protected final void took(long sender) {
         recvx = recvx + 1 == cap ? 0 : recvx + 1;
         if (sender == 0) {
             count--;
@@ -164,7 +194,7 @@ abstract sealed class Hchan implements AutoCloseable permits Chan, LongChan {
     // Sending
 
     /** Sends. Returns false when {@code block} is false and the send would have to wait. */
-    final boolean send(@Nullable Object v, long w, boolean block) {
+    protected final boolean send(@Nullable Object v, long w, boolean block) {
         checkSender();
         if (!block && !closed && full()) {
             Park.preemptPoint();
@@ -179,7 +209,7 @@ abstract sealed class Hchan implements AutoCloseable permits Chan, LongChan {
     }
 
     /** Sends, waiting until one of the limits ends the wait. Returns false when the time was up. */
-    final boolean send(@Nullable Object v, long w, Limits limits) {
+    protected final boolean send(@Nullable Object v, long w, Limits limits) {
         limits.check();
         if (send(v, w, false)) {
             return true;
@@ -268,7 +298,7 @@ abstract sealed class Hchan implements AutoCloseable permits Chan, LongChan {
     // Receiving
 
     /** Checks a receive without the lock. Returns {@link #BLOCKS} or {@link #CLOSED}, or 0 when the receive has to check under the lock. */
-    final long lookRecv() {
+    protected final long lookRecv() {
         if (timer != null) {
             return 0; // The timer may be due.
         }
@@ -283,7 +313,8 @@ abstract sealed class Hchan implements AutoCloseable permits Chan, LongChan {
         return empty() ? CLOSED : 0; // A send may have come between the first read and the close.
     }
 
-    final void checkReceiver() {
+    /** Checks that the caller may receive: that it is in the channel's bubble, if there is one. */
+    protected final void checkReceiver() {
         if (bubble != null) {
             bubble.check("receive on synctest channel from outside bubble");
         }
@@ -302,7 +333,7 @@ abstract sealed class Hchan implements AutoCloseable permits Chan, LongChan {
      *
      * @return the sender to wake, or 0 for none, if there is an element; {@link #CLOSED} or {@link #BLOCKS} if there is no element
      */
-    final long lockRecv(boolean block) {
+    protected final long lockRecv(boolean block) {
         checkReceiver();
         lock.lock();
         try {
@@ -318,7 +349,7 @@ abstract sealed class Hchan implements AutoCloseable permits Chan, LongChan {
     }
 
     /** Dequeues the next sender. Returns the same values as {@link #lockRecv}. Called under the lock. */
-    final long nextSender() {
+    protected final long nextSender() {
         timerDue();
         long sender = sendq.dequeue();
         if (sender != 0) {
@@ -329,7 +360,7 @@ abstract sealed class Hchan implements AutoCloseable permits Chan, LongChan {
     }
 
     /** Ends a receive whose element was taken. Releases the lock and wakes the sender, if any, or all waiters of {@link #drainq}. */
-    final void unlockTaken(long sender) {
+    protected final void unlockTaken(long sender) {
         if (drainq != null && drained()) {
             unlockAndWake(takeAll(drainq, 0)); // No sender waits, because the channel is closed.
             return;
@@ -361,7 +392,7 @@ abstract sealed class Hchan implements AutoCloseable permits Chan, LongChan {
      *
      * @return a sudog that has waited and was woken; or, without a wait, {@link #CLOSED} or {@link #ENDS}
      */
-    final long unlockAndWait(@Nullable GStack st, long found) {
+    protected final long unlockAndWait(@Nullable GStack st, long found) {
         if (found == CLOSED) {
             lock.unlock();
             return CLOSED;
@@ -379,7 +410,7 @@ abstract sealed class Hchan implements AutoCloseable permits Chan, LongChan {
     /**
      * Returns whether a receive got an element. {@code sg} is a result of {@link #unlockAndWait}; if it is no sudog, the result is false.
      */
-    static boolean ok(long sg) {
+    protected static boolean ok(long sg) {
         return sg > 0 && Sudog.SUCCESS.get(sg) != 0;
     }
 
@@ -399,7 +430,8 @@ abstract sealed class Hchan implements AutoCloseable permits Chan, LongChan {
 
     // Everything else
 
-    final boolean isClosed() {
+    /** Returns whether the channel is closed. */
+    protected final boolean isClosed() {
         return closed;
     }
 
@@ -418,7 +450,7 @@ abstract sealed class Hchan implements AutoCloseable permits Chan, LongChan {
     /**
      * Closes the channel. Receivers get the buffered elements and then none; waiting senders fail.
      *
-     * @throws ChanClosedException "close of closed channel"
+     * @throws IllegalStateException a {@code ChanClosedException} "close of closed channel"
      */
     @Override
     public void close() {
@@ -438,7 +470,7 @@ abstract sealed class Hchan implements AutoCloseable permits Chan, LongChan {
             lock.lock();
             if (closed) {
                 lock.unlock();
-                throw new ChanClosedException("close of closed channel");
+                throw closedException("close of closed channel");
             }
             closed = true;
             long list = takeAll(sendq, takeAll(recvq, 0));
@@ -476,6 +508,16 @@ abstract sealed class Hchan implements AutoCloseable permits Chan, LongChan {
 
     // The channel of a timer. Its buffer has one place, for a tick that comes while no receiver waits. The next receive or select puts the
     // tick's time there, and then checks for an element.
+
+    /** Empties the buffer of a timer's channel, and returns whether it had an element. The caller holds the lock. */
+    final boolean drain() {
+        boolean any = buffered();
+        if (any) {
+            setBuf(place(), null, 0);
+            took(0);
+        }
+        return any;
+    }
 
     final void setTimer(ChanTimer t) {
         timer = t;

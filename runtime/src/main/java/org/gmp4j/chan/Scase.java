@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.gmp4j;
+package org.gmp4j.chan;
 
 import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
 
 /** A case of a select ({@code scase}), and the element that it received. */
-final class Scase {
+public final class Scase {
     /** The operation of a case, which determines the type of {@link #then}. */
-    enum Kind {
+    public enum Kind {
         /** A send; {@code then} is a Runnable. */
         SEND,
         /** A receive; {@code then} is a Consumer. */
@@ -22,27 +22,28 @@ final class Scase {
     }
 
     /** The case's number, in the order in which cases were added. */
-    final int index;
+    public final int index;
     @SuppressWarnings("NullAway.Init") // Select.add sets the fields kind, c and then.
-    Kind kind;
+    public Kind kind;
     /** The channel; null for a case that never proceeds. */
     @SuppressWarnings("NullAway.Init")
-    Hchan c;
+    public Hchan c;
     /** The action to run when the case was chosen. */
     @SuppressWarnings("NullAway.Init")
-    Object then;
+    public Object then;
     /** Supplies the element to send at each run of the select; null if the element is fixed. */
-    @Nullable Supplier<?> supplier;
+    public @Nullable Supplier<?> supplier;
     /** The element to send, or the received one. */
-    @Nullable Object elem;
+    public @Nullable Object elem;
     /** The element to send, or the received one, of a LongChan. */
-    long longElem;
+    public long longElem;
     /** Whether the receive got an element. */
-    boolean ok;
+    public boolean ok;
     /** The case's sudog while the select waits. */
     long sg;
 
-    Scase(int index) {
+    /** Makes a case that {@link Selectgo} cannot use before its fields are set. */
+    public Scase(int index) {
         this.index = index;
     }
 
@@ -51,7 +52,7 @@ final class Scase {
     }
 
     /** Returns the received element and drops the reference to it. */
-    @Nullable Object received() {
+    public @Nullable Object received() {
         Object v = elem;
         elem = null;
         return v;
@@ -59,7 +60,7 @@ final class Scase {
 
     /** Drops all references, so that the object can be used for another case. */
     @SuppressWarnings("NullAway")
-    void clear() {
+    public void clear() {
         c = null;
         then = null;
         elem = null;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.gmp4j;
+package org.gmp4j.chan;
 
 import java.lang.ref.Reference;
 import java.time.Instant;
@@ -14,11 +14,11 @@ import org.jspecify.annotations.Nullable;
  * the program drops it. {@code stop} and {@code reset} empty the buffer under the channel's lock, so that no stale time stays in it.
  */
 final class ChanTimer extends TickTimer {
-    private final Chan<Instant> c;
+    private final Hchan c;
     /** Time between two ticks, ns; 0 for a single tick. */
     private long period;
 
-    private ChanTimer(Chan<Instant> c, long nanos, long period) {
+    private ChanTimer(Hchan c, long nanos, long period) {
         super(c.lock);
         this.c = c;
         this.when = in(nanos);
@@ -26,9 +26,9 @@ final class ChanTimer extends TickTimer {
     }
 
     /** Makes timers for {@code org.gmp4j.time}. */
-    static final class Maker implements TickTimer.Maker<Chan<Instant>> {
+    static final class Maker implements TickTimer.Maker<Hchan> {
         @Override
-        public TickTimer make(Chan<Instant> c, long nanos, long period) {
+        public TickTimer make(Hchan c, long nanos, long period) {
             ChanTimer t = new ChanTimer(c, nanos, period);
             c.setTimer(t);
             return t;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.gmp4j;
+package org.gmp4j.chan;
 
+import org.gmp4j.Cancelable;
 import org.gmp4j.queue.WaitQ;
 import org.gmp4j.sched.Bubble;
 import org.gmp4j.sched.GStack;
@@ -12,14 +13,19 @@ import org.gmp4j.wait.Waiting;
 import org.jspecify.annotations.Nullable;
 
 /** Ends a wait in one of a channel's queues, under the channel's lock. The waits of sends and receives with limits are here, too. */
-final class ChanCancellation extends WaitCancellation {
+public final class ChanCancellation extends WaitCancellation {
     private final Hchan c;
     private final WaitQ q;
 
-    ChanCancellation(Hchan c, WaitQ q, Limits limits) {
+    private ChanCancellation(Hchan c, WaitQ q, Limits limits) {
         super(limits, c.lock);
         this.c = c;
         this.q = q;
+    }
+
+    /** Returns the cancellation of a receive. */
+    public static ChanCancellation ofReceive(Hchan c, Limits limits) {
+        return new ChanCancellation(c, c.recvq, limits);
     }
 
     /** Sends an element; a limit may end its wait. Returns false when the time was up. Called inside {@link GStack#enter}. */
@@ -30,7 +36,7 @@ final class ChanCancellation extends WaitCancellation {
             c.lock.lock();
             if (c.isClosed()) {
                 c.lock.unlock();
-                throw Hchan.sendOnClosed();
+                throw c.sendOnClosed();
             }
             long receiver = c.give(v, w);
             if (receiver != Hchan.BLOCKS) { // A send that need not wait succeeds even after a limit has expired.
@@ -51,7 +57,7 @@ final class ChanCancellation extends WaitCancellation {
                 Waiting.release(st, sg);
                 if (!ended) {
                     if (!sent) {
-                        throw Hchan.sendOnClosed();
+                        throw c.sendOnClosed();
                     }
                     return true;
                 }
@@ -68,7 +74,7 @@ final class ChanCancellation extends WaitCancellation {
      *
      * @return false when {@code ctx} was cancelled before that
      */
-    static boolean drained(Hchan c, Cancelable ctx) {
+    public static boolean drained(Hchan c, Cancelable ctx) {
         GStack st = GStack.enter();
         try {
             c.lock.lock();
@@ -116,7 +122,7 @@ final class ChanCancellation extends WaitCancellation {
      *
      * @return above 0: a sudog that has waited and was woken. {@link Hchan#CLOSED}: it did not wait. {@link Hchan#BLOCKS}: the time was up
      */
-    long unlockAndWait(@Nullable GStack st, long found) {
+    public long unlockAndWait(@Nullable GStack st, long found) {
         if (found == Hchan.CLOSED) {
             c.lock.unlock();
             return Hchan.CLOSED;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.gmp4j;
+package org.gmp4j.chan;
 
 import java.util.Iterator;
 import java.util.NoSuchElementException;
@@ -7,12 +7,12 @@ import java.util.NoSuchElementException;
 import org.jspecify.annotations.Nullable;
 
 /** Iterates over received elements up to the first null. Only one thread may use it. */
-abstract class Received<T> implements Iterator<T> {
+public abstract class Received<T> implements Iterator<T> {
     /** The received element that {@link #next()} has not returned yet; null for none. */
     private @Nullable T next;
 
     /** Receives and returns the next element. Returns null after the last one. */
-    abstract @Nullable T receive();
+    protected abstract @Nullable T receive();
 
     @Override
     public boolean hasNext() {

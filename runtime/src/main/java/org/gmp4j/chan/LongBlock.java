@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.gmp4j;
+package org.gmp4j.chan;
 
 import java.lang.invoke.MethodHandles;
 import java.lang.ref.PhantomReference;
@@ -17,7 +17,7 @@ import org.gmp4j.struct.HeapLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The buffer of a {@link LongChan}. It is a block of the C library's allocator, which keeps freed blocks by size for reuse and returns
+ * The buffer of a {@code LongChan}. It is a block of the C library's allocator, which keeps freed blocks by size for reuse and returns
  * large ones to the kernel. The buffer is freed when the channel is closed and drained, or else when the channel is collected.
  *
  * <p>The collector does not see the size of a buffer: a thousand channels that were dropped unclosed are little garbage but much memory. So
@@ -29,7 +29,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Rejected: an automatic arena, and a {@code Cleaner}. Both unregister a buffer under a lock of the JDK. But a channel is drained under
  * a lock of the runtime, and a thread that holds such a lock must not take a lock of the JDK.
  */
-final class LongBlock extends PhantomReference<LongChan> {
+public final class LongBlock extends PhantomReference<Hchan> {
     private static final long LEAST_LIMIT = Math.max(16 << 20, Runtime.getRuntime().maxMemory() / 4);
     /**
      * The most buffers of collected channels that a thread frees when it makes a buffer. The number is above 1, so that the backlog
@@ -38,7 +38,7 @@ final class LongBlock extends PhantomReference<LongChan> {
     private static final int FREED_BY_OF = 4;
     private static final AtomicLong BYTES = new AtomicLong();
     private static final AtomicLong LIMIT = new AtomicLong(LEAST_LIMIT);
-    private static final ReferenceQueue<LongChan> COLLECTED = new ReferenceQueue<>();
+    private static final ReferenceQueue<Hchan> COLLECTED = new ReferenceQueue<>();
     private static final HeapMutex LOCK = new HeapMutex(LockRank.SEMA);
     private static final HeapLong<LongBlock> ADDRESS = HeapLong.of(MethodHandles.lookup(), LongBlock.class, "address");
     /** Whether the thread that frees collected buffers runs. */
@@ -60,7 +60,7 @@ final class LongBlock extends PhantomReference<LongChan> {
     private @Nullable LongBlock next;
     private @Nullable LongBlock prev;
 
-    private LongBlock(LongChan c, long bytes) {
+    private LongBlock(Hchan c, long bytes) {
         super(c, COLLECTED);
         this.bytes = bytes;
     }
@@ -70,7 +70,7 @@ final class LongBlock extends PhantomReference<LongChan> {
      *
      * @throws OutOfMemoryError when there is no memory
      */
-    static LongBlock of(LongChan c, int n) {
+    public static LongBlock of(Hchan c, int n) {
         GStack.checkAll(); // After this no stack overflow may happen until the block is on the list.
         if (!FREEING.get() && FREEING.compareAndSet(false, true)) {
             startFreeing();
@@ -103,12 +103,12 @@ final class LongBlock extends PhantomReference<LongChan> {
     }
 
     /** Returns the address of the memory. It may be used while the channel is reachable and until {@link #free}. */
-    long address() {
+    public long address() {
         return address;
     }
 
     /** Frees the memory, unless it is free already. Any thread may call it, also under a channel's lock. */
-    void free() {
+    public void free() {
         GStack st = GStack.enterChecked(); // The caller may be inside a section.
         long a = ADDRESS.getAndSet(this, 0);
         if (a != 0) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.gmp4j;
+package org.gmp4j.chan;
 
 import java.util.Arrays;
 
@@ -13,7 +13,7 @@ import org.gmp4j.wait.Waiting;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Implements the wait of a {@link Select} (Go's {@code selectgo}). It takes the locks of all channels in the order of their numbers, so two
+ * Implements the wait of a {@code Select} (Go's {@code selectgo}). It takes the locks of all channels in the order of their numbers, so two
  * selects do not deadlock. A channel with several cases is locked once. Pass 1 checks the cases in random order for one that can
  * proceed. Pass 2 puts a sudog for each case into a queue of the case's channel, and parks. The locks are released once the waiter is
  * parked, so a waker that finds one of the sudogs finds the waiter parked. One of the wakers wins: see {@code WaitQ}. Pass 3 takes the
@@ -24,11 +24,11 @@ import org.jspecify.annotations.Nullable;
  * thread's note, which resumes the waiter. The other wakers never touch the select's memory after they release their channel's lock. Pass 3
  * takes that lock, so it sees their changes to the queue. Once it has removed the select's sudogs, no later waker finds them.
  */
-final class Selectgo {
-    /** Stands for the timeout in the results of {@link #single} and {@link #choose}. */
-    static final Scase LATE = new Scase(Select.TIMEOUT);
+public final class Selectgo {
+    /** Stands for the timeout in the results of {@link #single} and {@link #choose}. It is no case, and its number is not used. */
+    public static final Scase LATE = new Scase(-1);
     /** The value for a select without a timeout. */
-    static final long NO_TIMEOUT = -1;
+    public static final long NO_TIMEOUT = -1;
 
     /** The cases with a channel. Their order does not matter, because pass 1 shuffles them. */
     private Scase[] poll;
@@ -41,19 +41,28 @@ final class Selectgo {
     /** The sudog of the {@link SelectCancellation} of the present wait; 0 for none. */
     private long endSg;
 
-    Selectgo(int few) {
+    /** Makes a select without cases that has room for {@code few}. */
+    public Selectgo(int few) {
         poll = new Scase[few];
         locks = new SelectLocks(few);
     }
 
+    /** Throws if users may only receive from the channel; null for a case without a channel. */
+    public static void checkSendable(@Nullable Hchan c) {
+        if (c != null) {
+            c.checkSendable();
+        }
+    }
+
     /** Makes room for {@code n} cases. If there is no memory for it, the cases are unchanged. */
-    void grow(int n) {
+    public void grow(int n) {
         Scase[] more = Arrays.copyOf(poll, n);
         locks.grow(n);
         poll = more;
     }
 
-    void clear() {
+    /** Removes all cases. */
+    public void clear() {
         Arrays.fill(poll, 0, live, null);
         live = 0;
         cases = false;
@@ -64,13 +73,20 @@ final class Selectgo {
     /**
      * Adds the lock of a case's channel. Called before {@link #add}: if a StackOverflowError prevents that call, a lock without a case does
      * no harm.
+     *
+     * @return whether only goroutines of a bubble can end a wait on the channel
      */
-    void addLock(Hchan c) {
+    public boolean addLock(Hchan c) {
         locks.add(c);
+        return c.durable();
     }
 
-    /** Adds a case, for which there is room. It calls no method, because any call may throw a StackOverflowError. */
-    void add(Scase k, boolean durable) {
+    /**
+     * Adds a case, for which there is room. It calls no method, because any call may throw a StackOverflowError.
+     *
+     * @param durable the result of {@link #addLock}; false if the case has no channel
+     */
+    public void add(Scase k, boolean durable) {
         cases = true;
         if (k.c != null) {
             poll[live++] = k;
@@ -82,7 +98,7 @@ final class Selectgo {
      * Runs a select of one case as a plain operation of its channel, as Go's compiler does. Returns the case, null or {@link #LATE},
      * like {@link #choose}.
      */
-    @Nullable Scase single(Scase k, Limits limits, boolean block, long timeout) {
+    public @Nullable Scase single(Scase k, Limits limits, boolean block, long timeout) {
         if (block && (limits != Limits.DEFAULT || timeout != NO_TIMEOUT)) {
             return choose(limits, true, timeout);
         }
@@ -146,7 +162,7 @@ final class Selectgo {
      * @param timeout the timeout of the select, ns; {@link #NO_TIMEOUT} for none
      * @return the case; null for the default, {@link #LATE} for the timeout
      */
-    @Nullable Scase choose(Limits limits, boolean block, long timeout) {
+    public @Nullable Scase choose(Limits limits, boolean block, long timeout) {
         if (live == 0) {
             return block ? chooseNone(limits, timeout) : null;
         }
@@ -167,7 +183,7 @@ final class Selectgo {
                         if (other > 0) {
                             k.c.wake(other);
                         } else if (other == Hchan.CLOSED && k.sends()) {
-                            throw Hchan.sendOnClosed();
+                            throw k.c.sendOnClosed();
                         }
                         return k;
                     }
@@ -324,7 +340,7 @@ final class Selectgo {
             return LATE;
         }
         if (won.sends() && !won.ok) {
-            throw Hchan.sendOnClosed();
+            throw won.c.sendOnClosed();
         }
         return won;
     }
