@@ -9,7 +9,9 @@ import java.util.function.Function;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
+import org.gmp4j.config.Procs;
 import org.gmp4j.config.Quantum;
+import org.gmp4j.config.QuantumText;
 import org.gmp4j.sched.StopTheWorld;
 import org.gmp4j.sched.base.Scheduler;
 

@@ -8,7 +8,9 @@ import java.util.List;
 import java.util.Map;
 
 import org.gmp4j.affinity.Affinity;
+import org.gmp4j.config.Procs;
 import org.gmp4j.config.Quantum;
+import org.gmp4j.config.QuantumText;
 
 /**
  * A pool in the setting {@code pools} of the default scheduler. Each pool is a further scheduler, which runs the virtual threads with

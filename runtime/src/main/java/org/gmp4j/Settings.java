@@ -17,8 +17,11 @@ import org.gmp4j.affinity.Affinity;
 import org.gmp4j.affinity.StealOrder;
 import org.gmp4j.boot.Prelink;
 import org.gmp4j.config.Config;
+import org.gmp4j.config.CpuAssignment;
 import org.gmp4j.config.DebugVars;
 import org.gmp4j.config.Placement;
+import org.gmp4j.config.Procs;
+import org.gmp4j.config.Quantum;
 import org.gmp4j.netpoll.Netpoller;
 import org.gmp4j.report.Report;
 import org.gmp4j.sched.GStack;
@@ -42,8 +45,6 @@ final class Settings implements Gmp.Builder {
     private static final long DEFAULT_MAX_STACK = 8L << 20;
     private static final long LEAST_STACK = 64 << 10;
     private static final Duration DEFAULT_QUANTUM = Duration.ofMillis(10);
-    static final Duration LEAST_QUANTUM = Duration.ofNanos(200_000);
-    static final Duration LONGEST_QUANTUM = Duration.ofMinutes(1);
     static final String PROCS_VARIABLE = "GMPMAXPROCS";
     private static final int MAX_DAYS = 1000;
     /** Sysmon runs one priority above the Ms, and the kernel's highest is 99. */
@@ -264,7 +265,7 @@ final class Settings implements Gmp.Builder {
     }
 
     private static void checkQuantum(Duration d) {
-        if (d.compareTo(LEAST_QUANTUM) < 0 || d.compareTo(LONGEST_QUANTUM) > 0) {
+        if (d.compareTo(Quantum.SHORTEST) < 0 || d.compareTo(Quantum.LONGEST) > 0) {
             throw new IllegalArgumentException("quantum is " + d + ": use 200 µs to 1 minute");
         }
     }

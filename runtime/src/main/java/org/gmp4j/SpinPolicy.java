@@ -5,6 +5,8 @@ import java.time.Duration;
 import java.util.Locale;
 import java.util.Objects;
 
+import org.gmp4j.config.DurationText;
+
 /**
  * A policy that decides how long an M without work keeps searching before it sleeps. A sleeping M uses no CPU, but takes tens of
  * microseconds or more to wake. A spinning M uses a CPU, and finds new work within about a microsecond. Immutable, so safe to share between

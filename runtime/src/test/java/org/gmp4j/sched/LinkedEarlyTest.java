@@ -31,7 +31,7 @@ class LinkedEarlyTest {
     private static final Set<String> ELSEWHERE = Set.of(
             // As a scheduler is made, or the network first used; or on the JDK's threads.
             "sched/jdk/DefaultPool.<init>", "stack/JdkPollers$Change.<init>", "stack/JdkPollers$Change.inFront",
-            "DefaultGmp.apply", "DefaultGmp.debug", "CpuAssignment.dealt", "Settings.startServed", "Diagnosis.check",
+            "DefaultGmp.apply", "DefaultGmp.debug", "config/CpuAssignment.dealt", "Settings.startServed", "Diagnosis.check",
             // A program of its own.
             "Hello.main", "Hello.goroutines",
             // For a user, which is told; nothing has happened then.

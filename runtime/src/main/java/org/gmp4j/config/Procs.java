@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.gmp4j;
+package org.gmp4j.config;
 
 import java.util.function.IntSupplier;
 
 import org.gmp4j.affinity.Topology;
-import org.gmp4j.config.Config;
 
 /** Limits the number of Ps and computes its default. */
-final class Procs {
+public final class Procs {
     /** The greatest number of Ps of a scheduler. */
-    static final int MAX = Config.MOST_PROCS;
+    public static final int MAX = Config.MOST_PROCS;
 
     private Procs() {
     }
@@ -19,7 +18,7 @@ final class Procs {
      *
      * @throws IllegalArgumentException when {@code n} is not in the range 1 to {@value #MAX}
      */
-    static int check(int n) {
+    public static int check(int n) {
         if (n < 1 || n > MAX) {
             throw new IllegalArgumentException("procs is " + n + ": use 1 to " + MAX);
         }
@@ -27,7 +26,7 @@ final class Procs {
     }
 
     /** Supplies {@link #numCPU} to sysmon, which reads it repeatedly. */
-    static final class OfSystem implements IntSupplier {
+    public static final class OfSystem implements IntSupplier {
         private final IntSupplier procs = Topology.followedProcs();
 
         @Override
@@ -37,7 +36,7 @@ final class Procs {
     }
 
     /** Returns the number of CPUs that the affinity mask and the cgroup limits leave to this process now, at most {@link #MAX}. */
-    static int numCPU() {
+    public static int numCPU() {
         return Math.min(MAX, Topology.systemProcs());
     }
 }

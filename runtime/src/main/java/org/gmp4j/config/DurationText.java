@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.gmp4j;
+package org.gmp4j.config;
 
 import java.time.Duration;
 import java.util.Locale;
@@ -7,7 +7,7 @@ import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /** Durations in the text form of settings: a whole number with the unit {@code ns}, {@code us}, {@code ms} or {@code s}. */
-final class DurationText {
+public final class DurationText {
     /** The greatest number of digits that a long always holds. */
     private static final int MAX_DIGITS = 18;
 
@@ -32,7 +32,7 @@ final class DurationText {
     }
 
     /** Returns the duration, or null when the text has another form. Durations above 292 years become 292 years. */
-    static @Nullable Duration parse(String text) {
+    public static @Nullable Duration parse(String text) {
         int digits = 0;
         while (digits < text.length() && text.charAt(digits) >= '0' && text.charAt(digits) <= '9') {
             digits++;
@@ -47,7 +47,7 @@ final class DurationText {
     }
 
     /** Returns the duration as a whole number of the largest unit that divides it. */
-    static String format(long nanos) {
+    public static String format(long nanos) {
         Unit unit = Unit.S;
         while (nanos % unit.nanos != 0) {
             unit = Unit.values()[unit.ordinal() + 1];

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.gmp4j;
+package org.gmp4j.config;
 
 import java.time.Duration;
 
-import org.gmp4j.config.Quantum;
-
 /** A quantum in the text form of settings: one duration, {@code 10ms}, or the least and the greatest one, {@code 200us..10ms}. */
-final class QuantumText {
+public final class QuantumText {
     /** The possible forms, for a message. */
-    static final String POSSIBLE = "a duration from 200us to 60s, such as 500us or 10ms; or two, as 200us..10ms";
+    public static final String POSSIBLE = "a duration from 200us to 60s, such as 500us or 10ms; or two, as 200us..10ms";
 
     private QuantumText() {
     }
@@ -18,7 +16,7 @@ final class QuantumText {
      *
      * @throws IllegalArgumentException when the text is not a valid quantum; the message says what to use
      */
-    static Quantum parse(String text) {
+    public static Quantum parse(String text) {
         int dots = text.indexOf("..");
         Duration least = duration(dots < 0 ? text : text.substring(0, dots));
         Duration most = duration(dots < 0 ? text : text.substring(dots + 2));
@@ -30,13 +28,14 @@ final class QuantumText {
 
     private static Duration duration(String text) {
         Duration d = DurationText.parse(text);
-        if (d == null || d.compareTo(Settings.LEAST_QUANTUM) < 0 || d.compareTo(Settings.LONGEST_QUANTUM) > 0) {
+        if (d == null || d.compareTo(Quantum.SHORTEST) < 0 || d.compareTo(Quantum.LONGEST) > 0) {
             throw new IllegalArgumentException("use " + POSSIBLE);
         }
         return d;
     }
 
-    static String format(Quantum q) {
+    /** Returns the quantum in the form that {@link #parse} reads. */
+    public static String format(Quantum q) {
         String most = DurationText.format(q.most());
         return q.least() == q.most() ? most : DurationText.format(q.least()) + ".." + most;
     }

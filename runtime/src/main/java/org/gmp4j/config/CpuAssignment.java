@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.gmp4j;
+package org.gmp4j.config;
 
 import java.util.BitSet;
 import java.util.List;
 
 import org.gmp4j.affinity.Affinity;
 import org.gmp4j.affinity.Topology;
-import org.gmp4j.config.Config;
-import org.gmp4j.config.Placement;
 import org.gmp4j.queue.Places;
 import org.jspecify.annotations.Nullable;
 
@@ -18,9 +16,9 @@ import org.jspecify.annotations.Nullable;
  * @param affinity the policy
  * @param cpus the CPUs that the process could use at the time of the assignment
  */
-record CpuAssignment(Affinity affinity, BitSet cpus) implements Placement.Dealer {
+public record CpuAssignment(Affinity affinity, BitSet cpus) implements Placement.Dealer {
     /** Returns the placement for the CPUs that the process may use now. {@code affinity} is null for {@link Affinity#none}. */
-    static Placement deal(@Nullable Affinity affinity) {
+    public static Placement deal(@Nullable Affinity affinity) {
         return affinity == null || affinity.equals(Affinity.none()) ? Placement.NONE : dealt(affinity, Topology.system());
     }
 
