@@ -2,6 +2,7 @@
 package org.gmp4j;
 
 import org.gmp4j.agent.DefaultStart;
+import org.gmp4j.boot.Support;
 import org.jspecify.annotations.Nullable;
 
 /** The runtime as the agent starts it. In a JVM that is not supported it loads only a few classes. */

@@ -16,6 +16,7 @@ import java.util.function.Consumer;
 
 import org.gmp4j.affinity.Affinity;
 import org.gmp4j.affinity.StealOrder;
+import org.gmp4j.boot.Support;
 import org.gmp4j.config.Procs;
 import org.gmp4j.metrics.CpuProfiler;
 import org.gmp4j.metrics.Dashboard;

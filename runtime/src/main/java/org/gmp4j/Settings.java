@@ -16,6 +16,7 @@ import java.util.function.Consumer;
 import org.gmp4j.affinity.Affinity;
 import org.gmp4j.affinity.StealOrder;
 import org.gmp4j.boot.Prelink;
+import org.gmp4j.boot.Support;
 import org.gmp4j.config.Config;
 import org.gmp4j.config.CpuAssignment;
 import org.gmp4j.config.DebugVars;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Preparation of the JVM before the first goroutine runs. */
+/** Checks and preparation of the JVM before the first goroutine runs. */
 @NullMarked
 package org.gmp4j.boot;
 

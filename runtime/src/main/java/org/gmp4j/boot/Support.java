@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.gmp4j;
+package org.gmp4j.boot;
 
 import org.gmp4j.ffi.Native;
 import org.gmp4j.ffi.Shims;
@@ -7,12 +7,12 @@ import org.gmp4j.stack.JdkThreads;
 import org.jspecify.annotations.Nullable;
 
 /** Checks whether goroutines can run in this JVM: whether the JDK, its flags, the system and the jars are as the runtime needs them. */
-final class Support {
+public final class Support {
     private Support() {
     }
 
     /** Returns in one sentence why goroutines cannot run here; null when they can. */
-    static @Nullable String problem() {
+    public static @Nullable String problem() {
         try {
             check();
             return null;
@@ -28,7 +28,7 @@ final class Support {
      *
      * @throws IllegalStateException with one sentence, when goroutines cannot run here
      */
-    static void check() {
+    public static void check() {
         JdkThreads.check();
         try {
             Native _ = Native.given();
