@@ -30,6 +30,7 @@ import org.gmp4j.sched.GStack;
 import org.gmp4j.sched.Newproc;
 import org.gmp4j.sched.StopTheWorld;
 import org.gmp4j.sched.base.Scheduler;
+import org.gmp4j.sched.jdk.TaskExecutor;
 import org.gmp4j.timer.RuntimeTimer;
 import org.gmp4j.wait.Limits;
 import org.jspecify.annotations.Nullable;
@@ -437,7 +438,7 @@ public final class Gmp implements Executor, AutoCloseable {
      * a task that called {@link Go#goexit} is null.
      */
     public ExecutorService newThreadPerTaskExecutor() {
-        return new TaskExecutor(this);
+        return new TaskExecutor(threadFactory());
     }
 
     /** Returns the name of the scheduler: see {@link Builder#name}. */

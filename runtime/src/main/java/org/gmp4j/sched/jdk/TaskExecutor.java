@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.gmp4j;
+package org.gmp4j.sched.jdk;
 
 import java.util.ArrayList;
 import java.util.Collection;
@@ -10,21 +10,24 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
 import org.gmp4j.sched.GStack;
 import org.gmp4j.stack.Goexit;
+import org.gmp4j.stack.JdkThreads;
 
 /**
  * Wraps the JDK's thread-per-task executor, so that tasks end like goroutines. Deferred work is part of the task: a future is done, and a
- * closed executor is terminated, only after that work. {@link Go#goexit} ends a task without a result.
+ * closed executor is terminated, only after that work. {@code Go.goexit} ends a task without a result.
  */
-final class TaskExecutor implements ExecutorService {
+public final class TaskExecutor implements ExecutorService {
     private final ExecutorService jdk;
 
-    TaskExecutor(Gmp gmp) {
-        jdk = Executors.newThreadPerTaskExecutor(gmp.threadFactory());
+    /** Makes an executor that runs each task in a new thread of {@code threads}, which are goroutines. */
+    public TaskExecutor(ThreadFactory threads) {
+        jdk = Executors.newThreadPerTaskExecutor(threads);
     }
 
     private static <T> Callable<T> whole(Callable<T> task) {
@@ -48,7 +51,7 @@ final class TaskExecutor implements ExecutorService {
                 return null;
             }
             if (end != null) {
-                throw Go.<RuntimeException>sneaky(end);
+                throw JdkThreads.sneaky(end);
             }
             return result;
         }
