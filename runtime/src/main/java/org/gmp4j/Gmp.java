@@ -33,6 +33,7 @@ import org.gmp4j.sched.base.Scheduler;
 import org.gmp4j.sched.jdk.TaskExecutor;
 import org.gmp4j.timer.RuntimeTimer;
 import org.gmp4j.wait.Limits;
+import org.gmp4j.wait.Outcome;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -335,8 +336,7 @@ public final class Gmp implements Executor, AutoCloseable {
      * @throws IllegalStateException after {@link #close}
      */
     public void run(Runnable fn) {
-        Objects.requireNonNull(fn, "go of nil func value");
-        Void _ = outcome(new Outcome<>(new Program.Body(fn)));
+        Void _ = outcome(new Outcome<>(new Program.Body(Objects.requireNonNull(fn, "go of nil func value"))));
     }
 
     /**
@@ -349,8 +349,7 @@ public final class Gmp implements Executor, AutoCloseable {
      * @throws IllegalStateException after {@link #close}
      */
     public <T> @Nullable T call(Callable<T> fn) throws Exception {
-        Objects.requireNonNull(fn, "go of nil func value");
-        return outcome(new Outcome<>(fn));
+        return outcome(new Outcome<>(Objects.requireNonNull(fn, "go of nil func value")));
     }
 
     /**

@@ -77,8 +77,8 @@ class ArchitectureTest {
     private static final Set<String> WATCHED = Set.of("Scheduler", "Machine", "Processor", "Monitor", "Upkeep",
             "SliceClock", "Preempt", "Gate", "Threads", "Netpoll", "Recorder");
 
-    /** What waiting may use: parking, and what holds off checkdead. */
-    private static final Set<String> PARKING = Set.of("GStack", "Park", "Outside", "Scheduler", "Bubble", "InterruptHook");
+    /** What waiting may use: parking, what holds off checkdead, and the end of a goroutine that is waited for. */
+    private static final Set<String> PARKING = Set.of("GStack", "Park", "Outside", "Scheduler", "Bubble", "InterruptHook", "Awaited");
 
     /** What a policy may use of others, and what it may not use all the same: clocks, threads and the machine. */
     private static final Set<String> OF_VALUES = Set.of("java.lang", "java.lang.invoke", "java.lang.runtime", "java.util",

@@ -53,7 +53,7 @@ public final class Prelink {
             """;
     /** Classes that a program needs which calls the runtime itself. */
     private static final String OF_API = """
-            . Chan ChanClosedException Go LongChan Outcome Program$Body Program$Threads Select Select$1 WaitInterruptedException
+            . Chan ChanClosedException Go LongChan Program$Body Program$Threads Select Select$1 WaitInterruptedException
             java.time Clock Duration Instant Instant$1
             java.time.temporal ChronoField ChronoUnit
             chan ChanCancellation ChanTimer ChanTimer$Maker Hchan Hchan$1 LongBlock LongBlock$Freeing Scase Scase$Kind SelectCancellation
@@ -71,7 +71,7 @@ public final class Prelink {
             time Time Timer
             timer FuncTimer FuncTimer$FromOutside TickTimer TickTimer$Maker
             wait DoneChans DoneChans$Operations Limits Limits$Interrupts NotifyList NotifyList$Dropped NotifyList$OfTicket
-            wait Sema Sema$1 Sema$OfSema WaitCancellation WaitCancellation$Limit WaitCancellation$OfQueue Waiting Waiting$1
+            wait Outcome Sema Sema$1 Sema$OfSema WaitCancellation WaitCancellation$Limit WaitCancellation$OfQueue Waiting Waiting$1
             """;
 
     /**

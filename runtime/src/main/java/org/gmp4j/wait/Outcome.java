@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.gmp4j;
+package org.gmp4j.wait;
 
 import java.lang.ref.Reference;
 import java.util.concurrent.Callable;
@@ -12,11 +12,10 @@ import org.gmp4j.sched.GStack;
 import org.gmp4j.stack.EndLatch;
 import org.gmp4j.stack.Goexit;
 import org.gmp4j.struct.WaitReason;
-import org.gmp4j.wait.Waiting;
 import org.jspecify.annotations.Nullable;
 
 /** A goroutine that a caller waits for, and its result. The goroutine writes the result, and the waiter reads it. */
-final class Outcome<T> extends Awaited {
+public final class Outcome<T> extends Awaited {
     private final Callable<T> fn;
     private final HeapMutex lock = new HeapMutex(LockRank.SEMA);
     private final WaitQ waiters = new WaitQ();
@@ -25,7 +24,8 @@ final class Outcome<T> extends Awaited {
     private @Nullable T result;
     private @Nullable Throwable thrown;
 
-    Outcome(Callable<T> fn) {
+    /** Makes the outcome of a goroutine that calls {@code fn} and has not started. */
+    public Outcome(Callable<T> fn) {
         this.fn = fn;
     }
 
@@ -34,7 +34,7 @@ final class Outcome<T> extends Awaited {
         try {
             result = fn.call();
         } catch (Throwable t) {
-            throw Go.<RuntimeException>sneaky(t);
+            throw WaitCancellation.<RuntimeException>sneaky(t);
         }
     }
 
@@ -57,15 +57,15 @@ final class Outcome<T> extends Awaited {
     }
 
     /** Waits until the goroutine has ended. Returns its result, or throws its exception. */
-    @Nullable T get() {
-        if (Go.inGoroutine()) {
+    public @Nullable T get() {
+        if (GStack.current() != null) {
             await();
         } else {
             // Bystanders knows that a thread at a latch readies no goroutine. A wait by Waiting would delay the report of a deadlock.
             latch.await();
         }
         if (thrown != null) {
-            throw Go.<RuntimeException>sneaky(thrown);
+            throw WaitCancellation.<RuntimeException>sneaky(thrown);
         }
         return result;
     }
