@@ -52,8 +52,11 @@ final class DefaultGmp {
         this.environment = environment;
     }
 
-    static boolean is(Gmp gmp) {
-        return made == gmp;
+    /** Throws if {@code gmp} is the default scheduler, which cannot be closed. */
+    static void checkClose(Gmp gmp) {
+        if (gmp == made) {
+            throw new IllegalStateException("close was called of the default Gmp, which runs the virtual threads of this JVM");
+        }
     }
 
     /** Makes the default scheduler if a property or a variable asks for it and it does not exist. */

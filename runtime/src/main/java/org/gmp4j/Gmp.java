@@ -18,6 +18,7 @@ import org.gmp4j.affinity.Affinity;
 import org.gmp4j.affinity.StealOrder;
 import org.gmp4j.boot.Support;
 import org.gmp4j.config.Procs;
+import org.gmp4j.management.Closer;
 import org.gmp4j.metrics.CpuProfiler;
 import org.gmp4j.metrics.Dashboard;
 import org.gmp4j.metrics.GoroutineProfile;
@@ -55,10 +56,9 @@ public final class Gmp implements Executor, AutoCloseable {
     final Scheduler s;
     private final Closer closer;
 
-    /** @param diagnosis ends after the scheduler; null for none */
-    Gmp(Scheduler s, @Nullable Diagnosis diagnosis) {
+    Gmp(Scheduler s, Closer closer) {
         this.s = s;
-        closer = new Closer(s, diagnosis);
+        this.closer = closer;
         s.setOwner(this);
     }
 
@@ -582,6 +582,7 @@ public final class Gmp implements Executor, AutoCloseable {
      */
     @Override
     public void close() {
+        DefaultGmp.checkClose(this);
         boolean _ = closer.close(-1);
     }
 
@@ -593,6 +594,7 @@ public final class Gmp implements Executor, AutoCloseable {
      * @return empty when all goroutines have ended, or {@link #dump} with those that are left
      */
     public String close(Duration d) {
+        DefaultGmp.checkClose(this);
         return closer.close(Math.max(0, RuntimeTimer.nanos(d))) ? "" : dump();
     }
 }

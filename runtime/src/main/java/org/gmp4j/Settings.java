@@ -23,6 +23,8 @@ import org.gmp4j.config.DebugVars;
 import org.gmp4j.config.Placement;
 import org.gmp4j.config.Procs;
 import org.gmp4j.config.Quantum;
+import org.gmp4j.management.Closer;
+import org.gmp4j.management.Diagnosis;
 import org.gmp4j.netpoll.Netpoller;
 import org.gmp4j.report.Report;
 import org.gmp4j.sched.GStack;
@@ -211,7 +213,7 @@ final class Settings implements Gmp.Builder {
             }
             throw bad;
         }
-        return new Gmp(s, diagnosis);
+        return new Gmp(s, new Closer(s, diagnosis));
     }
 
     Scheduler start(boolean program) {

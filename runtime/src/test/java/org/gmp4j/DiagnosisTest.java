@@ -157,7 +157,7 @@ class DiagnosisTest {
     void whatIsNotUsedIsNotLoaded() {
         Result r = program().with("-Xlog:class+load").run("nothing");
         assertEquals(0, r.exit(), r::toString);
-        assertTrue(r.out().contains("org.gmp4j.Diagnosis"), "the log is empty");
+        assertTrue(r.out().contains("org.gmp4j.management.Diagnosis"), "the log is empty");
         for (String unused : new String[] {"javax.management", "sun.management", "httpserver", "jdk.jfr", "org.gmp4j.jfr",
                 "metrics.Catalog", "metrics.JmxBean"}) {
             String line = r.out().lines().filter(l -> l.contains(unused)).findFirst().orElse("");

@@ -27,16 +27,17 @@ class LinkedEarlyTest {
     /** Floors that are below goroutines, or watch them; and what users call. */
     private static final List<String> PACKAGES = List.of("sysmon", "policy", "sched/base", "sched", "sched/jdk", "sched/upkeep",
             "sched/life", "boot", "queue", "lock", "struct", "timer", "wait", "netpoll", "stack", "report", "print", "config", "sync",
-            "time", "context", "chan", "");
+            "time", "context", "chan", "management", "");
     private static final Set<String> ELSEWHERE = Set.of(
             // As a scheduler is made, or the network first used; or on the JDK's threads.
             "sched/jdk/DefaultPool.<init>", "stack/JdkPollers$Change.<init>", "stack/JdkPollers$Change.inFront",
-            "DefaultGmp.apply", "DefaultGmp.debug", "config/CpuAssignment.dealt", "Settings.startServed", "Diagnosis.check",
+            "DefaultGmp.apply", "DefaultGmp.debug", "config/CpuAssignment.dealt", "Settings.startServed", "management/Diagnosis.check",
             // A program of its own.
             "Hello.main", "Hello.goroutines",
             // For a user, which is told; nothing has happened then.
             "Chans.merge", "Chans.broadcast", "Chans.lambda$merge$0", "Chans.lambda$broadcast$0",
-            "Adjustments.<clinit>", "Adjustments.apply", "Adjustments$Setting$1.change", "Adjustments$Setting$2.change",
+            "management/Adjustments.<clinit>", "management/Adjustments.apply", "management/Adjustments$Setting$1.change",
+            "management/Adjustments$Setting$2.change",
             "ChanPublisher.subscribe", "sched/base/CleanStart.startTemplate",
             "report/Traceback.all", "report/Traceback.each", "report/Traceback.list", "report/Traceback.numbers", "report/Traceback.states",
             "report/Traceback.lambda$states$0", "sched/Tracing.set", "sched/Tracing.lambda$set$0",

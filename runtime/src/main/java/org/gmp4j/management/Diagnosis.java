@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.gmp4j;
+package org.gmp4j.management;
 
 import java.net.InetSocketAddress;
 import java.util.List;
@@ -20,7 +20,7 @@ import org.gmp4j.struct.Throw;
 import org.jspecify.annotations.Nullable;
 
 /** Shows a scheduler by HTTP, JMX and JFR, and checks its invariants, where its settings ask for that, or the process uses JMX or JFR. */
-final class Diagnosis implements Runnable {
+public final class Diagnosis implements Runnable {
     private static final long CHECK_EVERY_MILLIS = 100;
 
     private final Scheduler s;
@@ -30,14 +30,16 @@ final class Diagnosis implements Runnable {
     private volatile boolean lookForJmx;
     private volatile boolean lookForJfr = true;
 
-    Diagnosis(Scheduler s, Served served) {
+    /** Makes what shows and checks a scheduler; {@link #begin} starts it. */
+    public Diagnosis(Scheduler s, Served served) {
         this.s = s;
         this.served = served;
     }
 
     /** The HTTP servers that show the scheduler. Each is null if it is not wanted. */
-    record Served(@Nullable MetricsServer metrics, @Nullable Dashboard dashboard) {
-        void close() {
+    public record Served(@Nullable MetricsServer metrics, @Nullable Dashboard dashboard) {
+        /** Closes the servers, or this scheduler's share in them. */
+        public void close() {
             if (metrics != null) {
                 metrics.close();
             }
@@ -54,7 +56,7 @@ final class Diagnosis implements Runnable {
      * @param dashboard the builder's port; null if GMPDEBUG or the property decides
      * @throws IllegalArgumentException when a server cannot listen at its address, or the JDK's HTTP server is missing
      */
-    static Served serve(@Nullable InetSocketAddress metrics, @Nullable Integer dashboard, DebugVars debug) {
+    public static Served serve(@Nullable InetSocketAddress metrics, @Nullable Integer dashboard, DebugVars debug) {
         InetSocketAddress address = metrics != null ? metrics : debug.metrics();
         Integer port = dashboard != null ? dashboard : debug.dashboard() >= 0 ? Integer.valueOf(debug.dashboard()) : portOfProperty();
         MetricsServer m = null;
@@ -82,7 +84,7 @@ final class Diagnosis implements Runnable {
     }
 
     /** Starts the parts that the settings ask for. The caller has to call {@link #end} even if this throws. */
-    void begin() {
+    public void begin() {
         lookForJmx = !s.config.debug().jmx();
         if (!lookForJmx) {
             registerNow();
@@ -100,7 +102,7 @@ final class Diagnosis implements Runnable {
     }
 
     /** Ends the servers and the bean, after the end of the scheduler. Repeated calls do nothing. */
-    void end() {
+    public void end() {
         served.close();
         synchronized (this) {
             ended = true;

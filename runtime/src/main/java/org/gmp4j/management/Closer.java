@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.gmp4j;
+package org.gmp4j.management;
 
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
@@ -12,10 +12,10 @@ import org.gmp4j.stack.OwnThread;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Closes a {@link Gmp}. If an interrupt or the time limit ends a caller's wait before the last goroutine has ended, a thread waits in its
- * place. Otherwise the scheduler's threads would stay for ever. Thread-safe.
+ * Closes the scheduler of a {@code Gmp}. If an interrupt or the time limit ends a caller's wait before the last goroutine has ended, a
+ * thread waits in its place. Otherwise the scheduler's threads would stay for ever. Thread-safe.
  */
-final class Closer implements Runnable {
+public final class Closer implements Runnable {
     private static final long RETRY_NANOS = 100_000_000;
 
     private final Scheduler s;
@@ -23,17 +23,18 @@ final class Closer implements Runnable {
     /** Whether a thread waits in a caller's place. */
     private final AtomicBoolean inPlace = new AtomicBoolean();
 
-    /** @param diagnosis ends after the scheduler; null for none */
-    Closer(Scheduler s, @Nullable Diagnosis diagnosis) {
+    /**
+     * Makes what closes a scheduler.
+     *
+     * @param diagnosis ends after the scheduler; null for none
+     */
+    public Closer(Scheduler s, @Nullable Diagnosis diagnosis) {
         this.s = s;
         this.diagnosis = diagnosis;
     }
 
-    /** Implements {@link Gmp#close()}. Returns whether all goroutines have ended. */
-    boolean close(long nanos) {
-        if (s.owner() instanceof Gmp gmp && DefaultGmp.is(gmp)) {
-            throw new IllegalStateException("close was called of the default Gmp, which runs the virtual threads of this JVM");
-        }
+    /** Implements {@code Gmp.close}. Returns whether all goroutines have ended. */
+    public boolean close(long nanos) {
         GStack st = GStack.current();
         if (st != null && st.scheduler() == s) {
             throw new IllegalStateException("close was called from a goroutine of the scheduler it would wait for");

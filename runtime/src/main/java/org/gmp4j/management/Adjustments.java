@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.gmp4j;
+package org.gmp4j.management;
 
 import java.util.EnumMap;
 import java.util.List;
