@@ -101,11 +101,6 @@ public final class Chan<T> extends Hchan implements SendChan<T>, RecvChan<T> {
         return recvOk(Limits.within(d).interruptibly());
     }
 
-    /** Waits until the channel is closed and drained, and receives nothing. Returns false when {@code ctx} is cancelled before that. */
-    boolean drainedUnless(Cancelable ctx) {
-        return ChanCancellation.drained(this, ctx);
-    }
-
     @Override
     public @Nullable T recvWithin(Duration d) {
         Recv<T> r = recvOkWithin(d);

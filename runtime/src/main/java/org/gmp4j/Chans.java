@@ -13,6 +13,8 @@ import java.util.function.Consumer;
 import java.util.stream.Stream;
 import java.util.stream.StreamSupport;
 
+import org.gmp4j.flow.ChanPublisher;
+
 /**
  * Converts channels to types of the JDK, and joins and splits channels. Thread-safe. Goroutines, virtual threads and platform threads may
  * call all methods. None of them waits, so interrupts have no effect on them. The executor {@code on} starts goroutines for background

@@ -24,6 +24,7 @@ import com.google.common.collect.testing.features.CollectionFeature;
 import com.google.common.collect.testing.features.CollectionSize;
 import junit.framework.TestFailure;
 import junit.framework.TestResult;
+import org.gmp4j.chan.ChanCancellation;
 import org.gmp4j.context.Context;
 import org.gmp4j.testing.TestGmp;
 import org.junit.jupiter.api.Test;
@@ -144,7 +145,7 @@ class QueueContractTest {
                     Go.gosched();
                 }
                 assertEquals(List.of(1, 3), List.copyOf(q));
-                Task<Boolean> end = Go.async(() -> c.drainedUnless(Context.background()));
+                Task<Boolean> end = Go.async(() -> ChanCancellation.drained(c, Context.background()));
                 Go.gosched();
                 c.close();
                 assertTrue(q.remove(3));

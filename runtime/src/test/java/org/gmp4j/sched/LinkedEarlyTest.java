@@ -27,7 +27,7 @@ class LinkedEarlyTest {
     /** Floors that are below goroutines, or watch them; and what users call. */
     private static final List<String> PACKAGES = List.of("sysmon", "policy", "sched/base", "sched", "sched/jdk", "sched/upkeep",
             "sched/life", "boot", "queue", "lock", "struct", "timer", "wait", "netpoll", "stack", "report", "print", "config", "sync",
-            "time", "context", "chan", "management", "");
+            "time", "context", "chan", "flow", "management", "");
     private static final Set<String> ELSEWHERE = Set.of(
             // As a scheduler is made, or the network first used; or on the JDK's threads.
             "sched/jdk/DefaultPool.<init>", "stack/JdkPollers$Change.<init>", "stack/JdkPollers$Change.inFront",
@@ -38,7 +38,7 @@ class LinkedEarlyTest {
             "Chans.merge", "Chans.broadcast", "Chans.lambda$merge$0", "Chans.lambda$broadcast$0",
             "management/Adjustments.<clinit>", "management/Adjustments.apply", "management/Adjustments$Setting$1.change",
             "management/Adjustments$Setting$2.change",
-            "ChanPublisher.subscribe", "sched/base/CleanStart.startTemplate",
+            "flow/ChanPublisher.subscribe", "sched/base/CleanStart.startTemplate",
             "report/Traceback.all", "report/Traceback.each", "report/Traceback.list", "report/Traceback.numbers", "report/Traceback.states",
             "report/Traceback.lambda$states$0", "sched/Tracing.set", "sched/Tracing.lambda$set$0",
             "report/Goroutines.stacks", "struct/GSlots.forEach", "report/LeakSearch.once", "report/LeakSearch.load",

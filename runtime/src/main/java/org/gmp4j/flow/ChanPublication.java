@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.gmp4j;
+package org.gmp4j.flow;
 
 import java.util.concurrent.Flow;
 
+import org.gmp4j.Chan;
+import org.gmp4j.chan.ChanCancellation;
 import org.gmp4j.context.Context;
 import org.jspecify.annotations.Nullable;
 
@@ -87,7 +89,7 @@ final class ChanPublication<T> implements Flow.Subscription {
                 if (take(asked)) {
                     break;
                 }
-                if (of.c.drainedUnless(asked)) {
+                if (ChanCancellation.drained(of.c, asked)) {
                     return false;
                 }
             }

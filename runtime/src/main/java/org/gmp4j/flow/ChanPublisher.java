@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.gmp4j;
+package org.gmp4j.flow;
 
 import java.util.Collections;
 import java.util.IdentityHashMap;
@@ -8,14 +8,18 @@ import java.util.Objects;
 import java.util.concurrent.Executor;
 import java.util.concurrent.Flow;
 
-/** A channel as a {@link Flow.Publisher}: see {@link Chans#publisher}. */
-final class ChanPublisher<T> implements Flow.Publisher<T> {
+import org.gmp4j.Chan;
+import org.gmp4j.RecvChan;
+
+/** A channel as a {@link Flow.Publisher}: see {@code Chans.publisher}. */
+public final class ChanPublisher<T> implements Flow.Publisher<T> {
     final Chan<T> c;
     private final Executor on;
     /** The active publication of each subscriber. */
     private final Map<Flow.Subscriber<? super T>, ChanPublication<T>> active = Collections.synchronizedMap(new IdentityHashMap<>());
 
-    ChanPublisher(Executor on, RecvChan<T> c) {
+    /** Makes a publisher whose goroutines {@code on} starts. */
+    public ChanPublisher(Executor on, RecvChan<T> c) {
         this.on = Objects.requireNonNull(on, "on");
         this.c = (Chan<T>) Objects.requireNonNull(c, "c");
     }
