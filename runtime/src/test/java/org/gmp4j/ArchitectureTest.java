@@ -53,6 +53,10 @@ class ArchitectureTest {
     /** The part that knows nothing, for all to throw and to take. */
     private static final Set<String> ROOT_1 = Set.of("Cancelable", "ChanClosedException", "WaitInterruptedException");
 
+    /** What stands in the root package beside the API: users of members of {@code Gmp} or {@code Chan} that are not public; a program. */
+    private static final Set<String> BESIDE_THE_API = Set.of("AgentRuntime", "ChanQueue", "DefaultGmp", "PoolSettings", "Program",
+            "Settings", "Hello");
+
     private static final Set<String> EXPORTED = Set.of("", "sync", "time", "context", "synctest", "net", "affinity",
             "metrics", "trace", "memory");
 
@@ -444,6 +448,14 @@ class ArchitectureTest {
             assertTrue(agent || e.source().equals(ROOT) || EXPORTED.contains(e.source().substring(ROOT.length() + 1)), e::toString);
         }
         assertTrue(module.opens().isEmpty());
+    }
+
+    @Test
+    void theRootHasTheApi() {
+        Set<String> inside = ALL.stream().filter(c -> c.getPackageName().equals(ROOT) && c.isTopLevelClass())
+                .filter(c -> !c.getModifiers().contains(JavaModifier.PUBLIC)).map(ArchitectureTest::top)
+                .filter(name -> !name.equals("package-info")).collect(Collectors.toCollection(TreeSet::new));
+        assertEquals(new TreeSet<>(BESIDE_THE_API), inside);
     }
 
     /** Every class, and every member of one, that the page names is there: {@code room/Class.member}. */
