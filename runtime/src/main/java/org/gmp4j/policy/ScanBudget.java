@@ -8,7 +8,8 @@ package org.gmp4j.policy;
  * <table>
  * <caption>Rules</caption>
  * <tr><td>Scans follow each other.</td><td>In a time as long as the shortest slice they take at most {@value #PART} ns of CPU time. If that
- * slice is {@value #LONGEST_QUANTUM} ns or longer, they take at most a hundredth of a CPU.</td></tr>
+ * slice is {@value #LONGEST_QUANTUM} ns or longer, they take at most a hundredth of a CPU. The rows below say when they take
+ * more.</td></tr>
  * <tr><td>Sysmon has taken less than it may.</td><td>It may take the rest later, up to {@value #SAVED} times {@value #PART} ns.</td></tr>
  * <tr><td>A goroutine was asked to yield less than {@value Pacing#CLOSELY} ns ago.</td><td>The next scan is charged, but not delayed. It
  * brings the goroutine to a point if the request alone has not.</td></tr>
