@@ -25,8 +25,9 @@
  * the bubble or with a limit of time. Any other wait holds the clock: the clock stands still until the wait ends.
  *
  * <h2 id="locks">Waits for locks</h2> All threads may wait for a {@code Mutex}, {@code RWMutex}, {@code Once} or {@code OnceValue}. The
- * last column of the table has the effect of an interrupt. The four classes also have forms named {@code …Interruptibly}, {@code …Unless}
- * and {@code …Within}. In a bubble a wait for a lock without a limit of time holds the clock, because a goroutine outside may have the lock.
+ * last column of the table has the effect of an interrupt. The four classes also have forms named {@code …Interruptibly}, {@code
+ * …Unless} and {@code …Within}. In a bubble a wait for a lock without a limit of time holds the clock, because a goroutine outside may
+ * have the lock.
  */
 @NullMarked
 package org.gmp4j;

@@ -8,8 +8,8 @@ import org.gmp4j.sched.Park;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The channels of a select. Once sorted, each is there once, by its number. All selects take locks in this order, so they do not deadlock.
- * Not thread-safe; belongs to one {@link Selectgo}.
+ * The channels of a select. After the sort each is there once, in the order of the numbers. All selects take locks in this order, so they
+ * do not deadlock. Not thread-safe; belongs to one {@link Selectgo}.
  */
 final class SelectLocks {
     /** The most channels that an insertion may shift. A channel that would shift more is appended, and {@link #sort} sorts all. */

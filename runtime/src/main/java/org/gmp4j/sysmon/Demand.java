@@ -211,7 +211,8 @@ final class Demand implements Runnable {
 
     @Override
     public void run() {
-        Inheritance.beginPlain(); // The maker of the first scheduler may be bound to CPUs or have a low priority, which this thread inherits.
+        // The maker of the first scheduler may be bound to CPUs or have a low priority, which this thread inherits.
+        Inheritance.beginPlain();
         for (;;) {
             try {
                 work();
