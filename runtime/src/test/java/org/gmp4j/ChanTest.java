@@ -13,6 +13,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 
 import org.gmp4j.chan.Waiters;
+import org.gmp4j.print.Frames;
 import org.gmp4j.sync.WaitGroup;
 import org.gmp4j.testing.Stress;
 import org.gmp4j.testing.TestGmp;
@@ -298,8 +299,9 @@ class ChanTest {
             c.send(5);
             c.close();
             assertEquals("close of closed channel", assertThrows(IllegalStateException.class, c::close).getMessage());
-            assertEquals("send on closed channel",
-                    assertThrows(IllegalStateException.class, () -> c.send(1)).getMessage());
+            IllegalStateException closed = assertThrows(IllegalStateException.class, () -> c.send(1));
+            assertEquals("send on closed channel", closed.getMessage());
+            assertEquals("send", Frames.users(closed.getStackTrace(), false).getFirst().getMethodName());
             assertThrows(IllegalStateException.class, () -> c.trySend(1));
             assertEquals(5, c.recv());
             assertNull(c.recv());

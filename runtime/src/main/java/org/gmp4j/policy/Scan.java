@@ -79,7 +79,7 @@ public final class Scan {
         awaited = Math.min(awaited, nanos);
     }
 
-    /** Returns whether a goroutine was asked to yield so lately that it needs a scan soon. */
+    /** Returns whether a goroutine is being brought to a point, or a signal handler is to release a P, so that a scan is due soon. */
     public boolean asked() {
         return awaited != Long.MAX_VALUE;
     }

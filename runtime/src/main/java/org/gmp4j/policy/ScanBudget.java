@@ -11,8 +11,9 @@ package org.gmp4j.policy;
  * slice is {@value #LONGEST_QUANTUM} ns or longer, they take at most a hundredth of a CPU. The rows below say when they take
  * more.</td></tr>
  * <tr><td>Sysmon has taken less than it may.</td><td>It may take the rest later, up to {@value #SAVED} times {@value #PART} ns.</td></tr>
- * <tr><td>A goroutine was asked to yield less than {@value Pacing#CLOSELY} ns ago.</td><td>The next scan is charged, but not delayed. It
- * brings the goroutine to a point if the request alone has not.</td></tr>
+ * <tr><td>For less than {@value Pacing#CLOSELY} ns a goroutine that was asked to yield is being brought to a point, or an M's signal
+ * handler is to release its P.</td><td>The next scan is charged, but not delayed. If work waits for many Ps, sysmon may take a quarter of
+ * a CPU.</td></tr>
  * <tr><td>A scan has taken a P from a thread that slept.</td><td>The budget is unused again, because the P runs work that would have
  * waited. Where threads fall asleep all the time, sysmon may take a quarter of a CPU.</td></tr>
  * <tr><td>Sysmon has taken more than it may.</td><td>It sleeps for {@value Pacing#MAX_SLEEP} ns at most, because a thread may have fallen

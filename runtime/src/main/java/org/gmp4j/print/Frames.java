@@ -44,6 +44,7 @@ public final class Frames {
                 || c.startsWith("org.gmp4j.struct.") || c.startsWith("org.gmp4j.stack.") || c.startsWith("org.gmp4j.ffi.")
                 || c.startsWith("org.gmp4j.events.") || c.startsWith("org.gmp4j.chan.")
                 || c.equals("org.gmp4j.Select") && !e.getMethodName().equals("run")
+                || c.startsWith("org.gmp4j.") && e.getMethodName().equals("closedException") // It makes a ChanClosedException.
                 || c.startsWith("java.lang.VirtualThread") || c.startsWith("jdk.internal.vm.Continuation")
                 || c.startsWith("java.lang.System$") && e.getMethodName().equals("parkVirtualThread")
                 || c.equals("java.lang.Thread") && e.getMethodName().equals("getStackTrace"); // The call that read the stack.

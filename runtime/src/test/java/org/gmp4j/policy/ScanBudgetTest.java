@@ -18,7 +18,7 @@ class ScanBudgetTest {
         RuleTable.of(ScanBudget.class)
                 .row("Scans follow each other.", this::ofEachQuantumItTakesItsPart)
                 .row("Sysmon has taken less", this::atTheEndOfAQuantumItMayLookOften)
-                .row("A goroutine was asked", this::aRequestIsFollowedUpAtOnce)
+                .row("For less than", this::aRequestIsFollowedUpAtOnce)
                 .row("A scan has taken a P", this::aTakeIsFree)
                 .row("Sysmon has taken more", this::itLooksAllTheSame)
                 .end();

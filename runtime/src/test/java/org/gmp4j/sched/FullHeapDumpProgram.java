@@ -11,7 +11,7 @@ import jdk.internal.vm.ThreadDumper;
 import org.gmp4j.Gmp;
 import org.gmp4j.sync.WaitGroup;
 
-/** Fills the heap while a dump waits for its disk. The thread that checks the dump finds no memory for a moment. */
+/** Fills the heap while a dump waits for its disk, so that the thread that checks dumps finds no memory. Then a second dump waits. */
 final class FullHeapDumpProgram {
     private static final int MANY = 200;
     /** The number of bytes after which writing stops, in the midst of the goroutines. */
@@ -39,6 +39,20 @@ final class FullHeapDumpProgram {
         while (parked.size() < MANY || parked.stream().anyMatch(t -> t.getState() != Thread.State.WAITING)) {
             Thread.onSpinWait();
         }
+        stuckDump();
+        Ballast.fill();
+        Thread.sleep(FULL_MILLIS);
+        Ballast.drop();
+        stuckDump(); // It holds a goroutine until the thread that checks dumps looks at it.
+        over = true;
+        parked.forEach(LockSupport::unpark);
+        gmp.run(wg::await);
+        System.out.println("all ended");
+        System.exit(0);
+    }
+
+    /** Begins a dump, and returns when its writing has stopped. */
+    private static void stuckDump() throws InterruptedException {
         CountDownLatch stuck = new CountDownLatch(1);
         OutputStream out = new OutputStream() {
             private int n;
@@ -47,7 +61,9 @@ final class FullHeapDumpProgram {
             public void write(int b) {
                 if (++n == ROOM) {
                     stuck.countDown();
-                    LockSupport.park(this); // Until the JVM ends.
+                    for (;;) { // Until the JVM ends.
+                        LockSupport.park(this);
+                    }
                 }
             }
         };
@@ -59,13 +75,5 @@ final class FullHeapDumpProgram {
             }
         });
         stuck.await();
-        Ballast.fill();
-        Thread.sleep(FULL_MILLIS);
-        Ballast.drop();
-        over = true;
-        parked.forEach(LockSupport::unpark);
-        gmp.run(wg::await);
-        System.out.println("all ended");
-        System.exit(0);
     }
 }
