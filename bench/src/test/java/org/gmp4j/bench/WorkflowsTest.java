@@ -255,7 +255,7 @@ class WorkflowsTest {
         assertEquals(0, e.exit(), e::toString);
         assertTrue(e.out().contains("| .ci/replay | passed | 0 |"), e::toString);
         assertTrue(!e.calls().isEmpty(), e::toString);
-        e = execute(new Command("none", ".ci/nightly jdks", Map.of())); // No JDK is named.
+        e = execute(new Command("none", ".ci/nightly jdks", Map.of("TESTED", "/nope")));
         assertEquals(1, e.exit(), e::toString);
         assertTrue(e.out().contains("| .ci/jdks \"$TESTED\" | exit code 2, target/nightly/0.log | 0 |"), e::toString);
     }
