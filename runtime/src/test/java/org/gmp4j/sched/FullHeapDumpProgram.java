@@ -16,7 +16,7 @@ final class FullHeapDumpProgram {
     private static final int MANY = 200;
     /** The number of bytes after which writing stops, in the midst of the goroutines. */
     private static final int ROOM = 30_000;
-    private static final long FULL_MILLIS = 100;
+    private static final long FULL_NANOS = 1_000_000_000;
     private static volatile boolean over;
 
     private FullHeapDumpProgram() {
@@ -40,8 +40,9 @@ final class FullHeapDumpProgram {
             Thread.onSpinWait();
         }
         stuckDump();
-        Ballast.fill();
-        Thread.sleep(FULL_MILLIS);
+        for (long end = System.nanoTime() + FULL_NANOS; System.nanoTime() < end;) {
+            Ballast.fill(); // Again and again, because collections free what other threads have made.
+        }
         Ballast.drop();
         stuckDump(); // It holds a goroutine until the thread that checks dumps looks at it.
         over = true;
