@@ -46,6 +46,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class ThreadDumpTest {
     private static final int MANY = 200;
     private static final int ROUNDS = 30;
+    private static final long NAP_NANOS = 200_000;
     /** The number of bytes after which a dump of {@link #MANY} goroutines has come to some of them. */
     private static final int MIDST = 30_000;
     private static final Pattern CONTAINER = Pattern.compile("\"container\": \"(.*)\",\\s+\"parent\": \"?(.*?)\"?,\\s+"
@@ -503,6 +504,41 @@ class ThreadDumpTest {
         } else {
             deep(frames - 1, out);
         }
+    }
+
+    /** Two goroutines that dump, and sleep in the midst of each other's entries, do not hold each other. */
+    @Test
+    void dumpersAreNotHeld() {
+        OutputStream slow = new OutputStream() {
+            @Override
+            public void write(int b) {
+                throw new AssertionError();
+            }
+
+            @Override
+            public void write(byte[] b, int from, int n) {
+                LockSupport.parkNanos(NAP_NANOS);
+            }
+        };
+        try (TestGmp gmp = TestGmp.procs(2)) {
+            WaitGroup wg = new WaitGroup();
+            gmp.run(() -> {
+                for (int i = 0; i < 2; i++) {
+                    wg.go(() -> {
+                        for (int j = 0; j < ROUNDS; j++) {
+                            try {
+                                deep(500, slow);
+                            } catch (IOException e) {
+                                throw new UncheckedIOException(e);
+                            }
+                        }
+                    });
+                }
+            });
+            gmp.run(wg::await);
+            gmp.check();
+        }
+        awaitWatcher();
     }
 
     /** All dumps have one thread that checks them, which an interrupt does not end, nor keep awake. */

@@ -10,7 +10,7 @@ public final class Waiters {
     private Waiters() {
     }
 
-    /** Returns whether nobody waits for the channel. */
+    /** Returns whether the channel has no waiting goroutine. */
     public static boolean none(Hchan c) {
         c.lock.lock();
         boolean none = c.recvq.isEmpty() && c.sendq.isEmpty();

@@ -18,6 +18,7 @@ final class FullHeapDumpProgram {
     private static final int ROOM = 30_000;
     private static final long FULL_NANOS = 1_000_000_000;
     private static volatile boolean over;
+    private static volatile Object gaps;
 
     private FullHeapDumpProgram() {
     }
@@ -42,7 +43,9 @@ final class FullHeapDumpProgram {
         stuckDump();
         for (long end = System.nanoTime() + FULL_NANOS; System.nanoTime() < end;) {
             Ballast.fill(); // Again and again, because collections free what other threads have made.
+            fillGaps();
         }
+        gaps = null;
         Ballast.drop();
         stuckDump(); // It holds a goroutine until the thread that checks dumps looks at it.
         over = true;
@@ -50,6 +53,17 @@ final class FullHeapDumpProgram {
         gmp.run(wg::await);
         System.out.println("all ended");
         System.exit(0);
+    }
+
+    /** Fills what {@link Ballast} leaves with objects that are as small as an iterator. */
+    private static void fillGaps() {
+        try {
+            for (;;) {
+                gaps = new Object[] {gaps};
+            }
+        } catch (OutOfMemoryError e) {
+            Thread.onSpinWait();
+        }
     }
 
     /** Begins a dump, and returns when its writing has stopped. */
