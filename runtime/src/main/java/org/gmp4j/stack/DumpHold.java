@@ -101,14 +101,17 @@ final class DumpHold {
         if (!over.compareAndSet(false, true)) {
             return;
         }
-        String label = name;
-        if (label != null) {
-            boolean _ = JdkThreads.casName(st.thread, label, ""); // It is false if the goroutine has taken a name, or ended.
-        }
-        if (state == MOUNTED) {
-            boolean _ = st.casHold(this, null);
-        } else if (state != FREE) {
-            JdkState.resume(st.thread, state);
+        try {
+            String label = name;
+            if (label != null) {
+                boolean _ = JdkThreads.casName(st.thread, label, ""); // It is false if the goroutine has taken a name, or ended.
+            }
+        } finally { // A first call may lack memory.
+            if (state == MOUNTED) {
+                boolean _ = st.casHold(this, null);
+            } else if (state != FREE) {
+                JdkState.resume(st.thread, state);
+            }
         }
     }
 }

@@ -26,7 +26,8 @@ final class GlobalTurn {
 
     /**
      * Writes to {@code p.globaldue} whether the P's next G is to come from {@code sched.runq}. Sysmon calls it at each scan of a P that
-     * runs or is in a system call. {@code GlobalRunq} resets the field when the P has taken a G from there. If that happens between the
+     * runs or is in a system call. A P that was idle may be due at once when it runs again, which costs it one G of that queue.
+     * {@code GlobalRunq} resets the field when the P has taken a G from there. If that happens between the
      * read of the counters and this write, the P takes one more G of the queue.
      *
      * @param slice the length of a time slice on this P, ns
