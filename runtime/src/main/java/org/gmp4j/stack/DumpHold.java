@@ -96,6 +96,11 @@ final class DumpHold {
         }
     }
 
+    /** Returns whether the hold has ended, or ends now. Any thread may call this. */
+    boolean isOver() {
+        return over.get();
+    }
+
     /** Ends the hold. May be called on any thread, any number of times. Waits for no other hold. */
     void release() {
         if (!over.compareAndSet(false, true)) {

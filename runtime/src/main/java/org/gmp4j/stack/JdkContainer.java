@@ -42,7 +42,7 @@ public abstract class JdkContainer extends ThreadContainer {
     private static final long WATCH_NANOS = 1_000_000;
 
     /** The dumps that hold stacks. */
-    private static final List<Watch> WATCHES = new CopyOnWriteArrayList<>();
+    private static final CopyOnWriteArrayList<Watch> WATCHES = new CopyOnWriteArrayList<>();
     /** Null before the first dump. Guarded by the lock of {@link Watcher}. */
     private static @Nullable Watcher watcher;
 
@@ -162,6 +162,7 @@ public abstract class JdkContainer extends ThreadContainer {
                     watch.hold = h;
                     boolean held = false;
                     try {
+                        Watcher.keep(watch);
                         String label = Watcher.isDumper(st.thread) ? null : label(st);
                         if (label != null) {
                             h.name(label);
@@ -191,6 +192,8 @@ public abstract class JdkContainer extends ThreadContainer {
         /** The nanoTime at which the dumping thread requested its present thread. */
         private volatile long since = System.nanoTime();
         private volatile boolean ended;
+        /** Whether {@link Watcher} has ceased to check this watch. */
+        private volatile boolean dropped;
 
         Watch(Thread dumper) {
             this.dumper = dumper;
@@ -215,7 +218,7 @@ public abstract class JdkContainer extends ThreadContainer {
             }
         }
 
-        /** Ends the hold if it is long and the dump no longer needs it. Returns whether the dump has ended. */
+        /** Ends the hold if it is long and the dump no longer needs it. Returns whether the dump seems to have ended. */
         boolean isOver() {
             return ended || System.nanoTime() - since > LONG_NANOS && !isHeld() && check();
         }
@@ -226,7 +229,10 @@ public abstract class JdkContainer extends ThreadContainer {
             return st != null && st.hold != null;
         }
 
-        /** Ends the hold if the dump no longer needs it. Returns whether the dump has ended. */
+        /**
+         * Ends the hold if the dump no longer needs it. Returns whether the dump seems to have ended. A writer with more frames than a
+         * stack trace may have (1,024, or {@code -XX:MaxJavaStackTraceDepth}) hides the dump.
+         */
         private boolean check() {
             DumpHold h = hold; // Read before the trace: the trace says nothing about a later hold.
             boolean dumps = false;
@@ -264,8 +270,29 @@ public abstract class JdkContainer extends ThreadContainer {
                 first.start();
                 watcher = first;
             }
-            WATCHES.add(w);
+            w.dropped = false;
+            boolean _ = WATCHES.addIfAbsent(w);
             LockSupport.unpark(watcher);
+        }
+
+        /**
+         * Checks a watch again if it was dropped while its dump went on. Called by the dumping thread after it has set {@code hold}. Either
+         * it sees here that the watch was dropped, or {@link #drop} sees the hold.
+         */
+        static void keep(Watch w) {
+            if (w.dropped) {
+                add(w);
+            }
+        }
+
+        /** Ceases to check a watch, unless its dump goes on and holds a stack now. */
+        private static void drop(Watch w) {
+            boolean _ = WATCHES.remove(w);
+            w.dropped = true; // Before hold is read. Partner: keep.
+            DumpHold h = w.hold;
+            if (h != null && !h.isOver()) {
+                add(w);
+            }
         }
 
         /**
@@ -304,7 +331,7 @@ public abstract class JdkContainer extends ThreadContainer {
         private static void look(Watch w) {
             try {
                 if (w.isOver()) {
-                    WATCHES.remove(w);
+                    drop(w);
                 }
             } catch (Throwable t) {
                 return; // There may be no memory. The thread goes on, because other dumps need it. The next look repeats this one.
