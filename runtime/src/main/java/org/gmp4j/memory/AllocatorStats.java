@@ -2,7 +2,7 @@
 package org.gmp4j.memory;
 
 /**
- * The statistics of an allocator at one moment, except for calls of other threads that are in progress.
+ * The statistics of an allocator at one moment. Calls of other threads that are in progress may be counted or not.
  *
  * @param live segments that were allocated and not freed
  * @param liveBytes the sizes of their blocks, which are the requested sizes rounded up, bytes

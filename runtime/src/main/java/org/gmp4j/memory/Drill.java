@@ -4,8 +4,9 @@ package org.gmp4j.memory;
 import org.gmp4j.sched.GStack;
 
 /**
- * Runs, once in the process, each operation of an allocator that holds a lock or must not fail, as at the end of a P or of its scheduler.
- * The first use of a class, or of a {@code VarHandle} at a call site, takes memory, and throws when there is none.
+ * Runs once in the process each operation of an allocator that holds a lock or must not fail, such as those at the end of a P or of its
+ * scheduler. Otherwise the first use of a class, or of a {@code VarHandle} at a call site, would take memory in such an operation, and
+ * throw when there is none.
  */
 final class Drill {
     /** The class of the largest blocks. Its batches have the fewest blocks. */

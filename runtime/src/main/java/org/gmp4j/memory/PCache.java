@@ -15,8 +15,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A P's free blocks of one allocator: for each size a list for takes and frees, and a whole batch in reserve. A full list becomes the
- * reserve, and the old reserve goes to {@link Central}. The reserve, or a batch from Central, replaces an empty list. So in any n takes and
- * frees at most one batch of n blocks moves. Of each size a P keeps at most two batches and the rest of a range of fresh blocks.
+ * reserve, and the old reserve goes to {@link Central}. The reserve, or a batch from Central, replaces an empty list. So if a batch has n
+ * blocks, at most one batch moves in any n takes and frees. Of each size a P keeps at most two batches and the rest of a range of fresh
+ * blocks.
  *
  * <p>The state of a cache is in off-heap words. Only a goroutine on the P accesses them, inside {@code GStack.enter}. There the goroutine
  * is not preempted and does not lose the P between two steps. When the P dies, the thread that has stopped the world accesses them. The
@@ -26,8 +27,8 @@ import org.jspecify.annotations.Nullable;
  * <p>Closing. The user of the cache makes {@code busy} 1, and then reads {@link Mcache#closed}. The closing thread makes {@code closed}
  * true, and then waits until it reads busy 0. Each of the two needs a full fence between its store and its load. The closing thread's
  * membarrier is the fence of both. So either the user finds the allocator closed, and uses no block, or the closing thread waits for the
- * user. After that wait the blocks and words are unmapped. Rejected, except where there is no membarrier: a full fence in each call, which
- * would cost more than the rest of the call.
+ * user. After that wait the blocks and words are unmapped. Where there is no membarrier, both threads run full fences themselves. Elsewhere
+ * that is rejected, because the fence would cost a user more than the rest of its call.
  */
 final class PCache implements Processor.Cache {
     /** Whether the closing thread runs the users' fences by membarrier; otherwise the users run them. */

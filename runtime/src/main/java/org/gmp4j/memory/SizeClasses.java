@@ -3,8 +3,8 @@ package org.gmp4j.memory;
 
 /**
  * The size classes of blocks. Up to 64 bytes they are the multiples of 16. Above that, up to {@value #LARGEST}, four classes at equal
- * distances lead from each power of two to the next, which is the last of the four. So at most a fifth of a block of more than 64 bytes is
- * wasted. All sizes are multiples of {@value #LEAST}.
+ * distances divide the interval between each power of two and the next. The last of the four is the upper power. So at most a fifth of a
+ * block of more than 64 bytes is wasted. All sizes are multiples of {@value #LEAST}.
  */
 final class SizeClasses {
     /** The size of the smallest block, bytes: enough for the link and the mark of a free block. */
