@@ -29,8 +29,8 @@ final class PollCache {
     private static final int FIRST_ROOM = 16;
 
     /**
-     * The structs of closed pollers, of which no M has an event. The monitor of this cache is entered after the monitor of a poller's
-     * cache.
+     * The structs of closed pollers. No M has an event of such a struct. The monitor of this cache is entered after the monitor of a
+     * poller's cache.
      */
     private static final PollCache OF_CLOSED = new PollCache();
 
