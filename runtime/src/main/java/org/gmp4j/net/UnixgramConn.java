@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * A socket of the Unix domain for datagrams ({@code net.UnixConn} of the network {@code unixgram}). A socket from {@link #listen} has a
  * name, and exchanges datagrams with all sockets that have a name. A socket from {@link #dial} has no name and sends to one peer, which
- * cannot answer. No datagram is lost. If the receiver has no room, {@link #write} waits. {@link #writeTo} then fails, because the kernel
+ * cannot answer. No datagram is lost. If the receiver has no room, {@link #write} waits, but {@link #writeTo} fails, because the kernel
  * reports room only to a connected socket. Thread-safe: see {@link DatagramConn}.
  */
 public final class UnixgramConn extends DatagramConn<String> {
