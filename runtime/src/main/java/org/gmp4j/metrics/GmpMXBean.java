@@ -8,7 +8,7 @@ import java.util.TreeMap;
  * A scheduler in JMX, under {@code org.gmp4j:type=Gmp,name=NAME}. It is registered within a second after the process first uses JMX (by a
  * {@code -Dcom.sun.management.jmxremote} option, a console or {@code jcmd PID ManagementAgent.start_local}), or within ten seconds if no
  * goroutine has run for a while. With {@code GMPDEBUG=jmx=1} it is registered from the start. Until it is registered, at most one class of
- * JMX is loaded. The tools {@code gmp top}, {@code goroutines}, {@code leaks}, {@code profile}, {@code trace} and {@code set} use it.
+ * JMX is loaded. The tools {@code gmp top}, {@code goroutines}, {@code leaks}, {@code profile}, {@code trace} and {@code set} use the bean.
  * Thread-safe.
  */
 public interface GmpMXBean {

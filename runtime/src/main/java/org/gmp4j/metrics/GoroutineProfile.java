@@ -36,7 +36,7 @@ public final class GoroutineProfile {
      * @param count their number
      * @param first the lowest goroutine number among them
      * @param site the place where they were started; empty unless {@code GMPDEBUG=createsites=1} is set
-     * @param threads the numbers and names of up to three of those threads, {@code #31 "orders-0"}
+     * @param threads the numbers and names of up to three threads of the group, if they have an identity: {@code #31 "orders-0"}
      */
     public record Group(String state, boolean locked, List<StackTraceElement> frames, String function, Map<String, String> labels,
             int count, long first, String site, List<String> threads) {

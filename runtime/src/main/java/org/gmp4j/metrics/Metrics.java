@@ -112,9 +112,9 @@ public final class Metrics {
     }
 
     /**
-     * Returns the metrics of all schedulers of this process, in the text format of Prometheus (version 0.0.4):
-     * {@code gmp_sched_goroutines_goroutines{scheduler="gmp0"} 7}. A name is {@code gmp} and the metric's name, with an underscore for each
-     * character that is not a letter. Names of cumulative metrics end with {@code _total}. A program's HTTP server can serve it.
+     * Returns the metrics of all schedulers of this process, in the text format of Prometheus (version 0.0.4): {@code
+     * gmp_sched_goroutines_goroutines{scheduler="gmp0"} 7}. A name is {@code gmp} and the metric's name, with an underscore for each
+     * character that is not a letter. Names of cumulative metrics end with {@code _total}. A program's HTTP server can serve this text.
      */
     public static String prometheus() {
         return PrometheusText.of(Scheduler.all());
