@@ -302,7 +302,10 @@ public final class Affinity {
                 .thenComparingInt(Topology.Cpu::id)).toList();
     }
 
-    /** Returns the first usable CPU of each core, then the second of each, and so on. Nodes take turns, and within a node its caches. */
+    /**
+     * Returns the first usable CPU of each core, then the second of each, and so on. The order alternates between nodes, and within a node
+     * between caches.
+     */
     private static List<Topology.Cpu> scatterOrder(Topology topology) {
         Map<Integer, List<Topology.Cpu>> rounds = new TreeMap<>();
         Map<Integer, Integer> seen = new TreeMap<>();

@@ -168,7 +168,7 @@ public final class Topology {
     private final BitSet isolated;
     private final Map<String, BitSet> kinds;
     private final Map<Integer, Long> memory = new TreeMap<>();
-    /** The result of {@link #whole()}: this object if the process may use all online CPUs; null if the others have not been read. */
+    /** The result of {@link #whole()}: this object if the process may use all online CPUs; null if the other CPUs have not been read. */
     private final @Nullable Topology whole;
     private final Path root;
 
@@ -203,8 +203,8 @@ public final class Topology {
 
     /**
      * Reads the machine as it is now. The allowed CPUs come from the affinity mask of the process's first thread, which {@code taskset} or
-     * a cpuset sets; if all of its CPUs are offline, from the calling thread's. Reading some files for each CPU takes milliseconds on a
-     * large machine.
+     * a cpuset sets. If all CPUs of that mask are offline, they come from the calling thread's mask. Reading some files for each CPU takes
+     * milliseconds on a large machine.
      *
      * @throws RuntimeException when the kernel refuses {@code sched_getaffinity}
      */
