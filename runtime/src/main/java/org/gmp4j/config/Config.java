@@ -39,7 +39,10 @@ public record Config(int procs, @Nullable IntSupplier autoProcs, Placement place
     /** Go's value of {@link #politeNanos}. */
     private static final long POLITE_NANOS = 3_000;
 
-    /** The value for Ms that search longer than Go's: about two switches. A P whose thread has the CPU takes its runnext sooner. */
+    /**
+     * The value for Ms that search longer than Go's Ms: about the time of two switches. A P whose thread has the CPU takes the G in its
+     * runnext within that time.
+     */
     private static final long POLITE_LATENCY_NANOS = 300;
 
     /** Returns whether a deadlock is reported even if other threads of the process could make a goroutine ready. */
