@@ -6,9 +6,9 @@ import java.util.concurrent.CountDownLatch;
 import org.gmp4j.stack.OwnThread;
 
 /**
- * Checks that the system can start the threads that a first scheduler needs: its sysmon, two Ms, and one for the JVM. Once goroutines run,
- * a ready G waits until the end of another goroutine frees a thread. In a first scheduler without threads no goroutine runs, so it would
- * wait for ever.
+ * Checks that the system can start the threads that a first scheduler needs: its sysmon, two Ms, and one for the JVM. If the system refuses
+ * a thread while goroutines run, a ready G waits until the end of another goroutine frees a thread. In a first scheduler without threads no
+ * goroutine runs, so the G would wait for ever.
  */
 public final class FirstThreads implements Runnable {
     private static final int COUNT = 4;

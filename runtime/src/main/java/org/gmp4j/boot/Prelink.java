@@ -51,7 +51,7 @@ public final class Prelink {
             sysmon ArmPoints$Overrun GlobalTurn Strays$Stray ThreadState$Seen WatchedM
             timer Alarm ParkTimer RuntimeTimer TimeBubble
             """;
-    /** Classes that a program needs which calls the runtime itself. */
+    /** Classes that a program needs if it calls the runtime itself. */
     private static final String OF_API = """
             . Chan ChanClosedException Go LongChan Program$Body Program$Threads Select Select$1 WaitInterruptedException
             java.time Clock Duration Instant Instant$1
@@ -117,7 +117,7 @@ public final class Prelink {
             ofThreads = true;
         }
         if (api) {
-            // So that the first thread of Gmp.threadFactory needs no memory for this. The thread is never started, so any Runnable will do.
+            // The first thread of Gmp.threadFactory then needs no memory for this. This thread is never started, so any Runnable will do.
             JdkThreads.rehearseThreadOf(Thread.ofVirtual().inheritInheritableThreadLocals(false).unstarted(Thread.currentThread()));
             initialize(OF_API);
             ofApi = true;

@@ -34,7 +34,7 @@ public final class Support {
             Native _ = Native.given();
             Shims.load();
         } catch (NoClassDefFoundError e) {
-            if (String.valueOf(e.getMessage()).startsWith("Could not initialize class")) { // The class is there.
+            if (String.valueOf(e.getMessage()).startsWith("Could not initialize class")) { // Its initialiser has failed.
                 String why = e.getCause() == null ? "" : ": " + e.getCause();
                 throw new IllegalStateException("gmp4j cannot run in this JVM: " + e + why, e);
             }
