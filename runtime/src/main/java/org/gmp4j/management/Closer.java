@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Closes the scheduler of a {@code Gmp}. If an interrupt or the time limit ends a caller's wait before the last goroutine has ended, a
- * thread waits in its place. Otherwise the scheduler's threads would stay for ever. Thread-safe.
+ * thread waits in the caller's place. Otherwise the scheduler's threads would stay for ever. Thread-safe.
  */
 public final class Closer implements Runnable {
     private static final long RETRY_NANOS = 100_000_000;
@@ -24,7 +24,7 @@ public final class Closer implements Runnable {
     private final AtomicBoolean inPlace = new AtomicBoolean();
 
     /**
-     * Makes what closes a scheduler.
+     * Makes the closer of a scheduler.
      *
      * @param diagnosis ends after the scheduler; null for none
      */

@@ -19,7 +19,10 @@ import org.gmp4j.stack.OwnThread;
 import org.gmp4j.struct.Throw;
 import org.jspecify.annotations.Nullable;
 
-/** Shows a scheduler by HTTP, JMX and JFR, and checks its invariants, where its settings ask for that, or the process uses JMX or JFR. */
+/**
+ * Shows a scheduler by HTTP if its settings ask for that, and by JMX and JFR if its settings ask for that or the process uses them. Checks
+ * the scheduler's invariants if its settings ask for that.
+ */
 public final class Diagnosis implements Runnable {
     private static final long CHECK_EVERY_MILLIS = 100;
 
@@ -30,7 +33,7 @@ public final class Diagnosis implements Runnable {
     private volatile boolean lookForJmx;
     private volatile boolean lookForJfr = true;
 
-    /** Makes what shows and checks a scheduler; {@link #begin} starts it. */
+    /** Makes the diagnosis of a scheduler. {@link #begin} starts it. */
     public Diagnosis(Scheduler s, Served served) {
         this.s = s;
         this.served = served;

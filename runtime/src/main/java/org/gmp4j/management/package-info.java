@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** The management of a running scheduler: what shows it, what changes its settings, and what closes it. */
+/** Shows a running scheduler, changes its settings, and closes it. */
 @NullMarked
 package org.gmp4j.management;
 
