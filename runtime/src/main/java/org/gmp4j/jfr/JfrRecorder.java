@@ -111,8 +111,8 @@ final class JfrRecorder extends Recorder {
     }
 
     /**
-     * Returns the innermost frame of a goroutine's stack outside of the runtime, and if possible outside of java.base. Returns null for no
-     * such frame, if the last reading was too recent, or if the goroutine has ended.
+     * Returns the innermost frame of a goroutine's stack outside of the runtime, and if possible outside of java.base. Returns null if
+     * there is no such frame, if the last reading was too recent, or if the goroutine has ended.
      */
     private @Nullable String where(long gp, long goid) {
         long now = System.nanoTime();
