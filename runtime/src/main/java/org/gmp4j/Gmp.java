@@ -43,10 +43,10 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Any thread may call all methods: goroutines, virtual threads and platform threads. {@link #main}, {@link #call} and the methods named
  * {@code run…} wait for the goroutine that they start. {@link #close} waits for all goroutines. {@link #setProcs} waits until the world has
- * stopped. An interrupt ends only the waits of {@code close} and {@link #runInterruptibly}. The other methods wait on, because otherwise
- * the goroutine would go on unnoticed, and set the interrupt status before they return. A caller whose wait may end early uses {@code
- * runInterruptibly}, {@link #runUnless}, {@link #runWithin}, or {@link #submit} and a wait for the task. A goroutine that these methods
- * start in a bubble of {@code Synctest} does not belong to the bubble. A wait for it holds the bubble's clock.
+ * stopped. An interrupt ends only the waits of {@code close} and {@link #runInterruptibly}. The other methods continue to wait, and set the
+ * interrupt status before they return. If they returned early, the goroutine would go on unnoticed. A caller whose wait may end early uses
+ * {@code runInterruptibly}, {@link #runUnless}, {@link #runWithin}, or {@link #submit} and a wait for the task. A goroutine that these
+ * methods start in a bubble of {@code Synctest} does not belong to the bubble. A wait for it holds the bubble's clock.
  *
  * <p>Source: the G-M-P scheduler of Go's runtime. {@code ARCHITECTURE.md} and {@code HACKING.md} describe the differences on the JVM.
  */
@@ -146,7 +146,7 @@ public final class Gmp implements Executor, AutoCloseable {
     /** Settings of a {@link Gmp}. Not thread-safe. {@link #build} refuses bad values. */
     public interface Builder {
         /**
-         * Sets the number of Ps, 1 to 4096. So many goroutines run at a time, and others beside them only if they block their threads or
+         * Sets the number of Ps, 1 to 4096. At most that many goroutines run at a time, not counting goroutines that block their threads or
          * lost their P while they ran. Default: the variable GMPMAXPROCS, or the number of CPUs that the affinity mask and the cgroup
          * limits leave to this process. The second default follows changes of mask and limits until {@link Gmp#setProcs} is called.
          */
@@ -264,7 +264,7 @@ public final class Gmp implements Executor, AutoCloseable {
         /**
          * Serves the {@link Metrics} of all schedulers of this process by HTTP, for Prometheus, while this scheduler lives: see {@link
          * MetricsServer}. Default: the port that {@code metrics=PORT} of {@link #debug} sets, or no server. Schedulers of this process that
-         * name the same address share it.
+         * name the same address share one server.
          *
          * @param address a loopback address, {@code new InetSocketAddress(InetAddress.getLoopbackAddress(), 9464)}, unless other machines
          *     are to read the metrics
@@ -275,7 +275,7 @@ public final class Gmp implements Executor, AutoCloseable {
          * Serves a live page on all schedulers of this process for a browser, while this scheduler lives: see {@link Dashboard}. A line on
          * stderr has its address. The server listens on the loopback address only. It needs the module {@code jdk.httpserver}, and no other
          * jar. Default: the port that {@code dashboard=PORT} of {@link #debug} or the property {@code gmp.dashboard=PORT} sets, or no page.
-         * Schedulers of this process that name the same port share it.
+         * Schedulers of this process that name the same port share one page.
          *
          * @param port 0 to 65535; 0 takes a free port
          */

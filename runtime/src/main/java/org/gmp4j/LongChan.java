@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * A {@link Chan} of longs. It is like a {@code Chan} in all respects: the order of elements, waits, exceptions and their messages, the
  * threads that may call it, and the effects of interrupts and bubbles. An operation allocates only for a wait that a time limit, a context
- * or an interrupt may end, and a {@link Recv} unless the JIT compiler removes it. Thread-safe.
+ * or an interrupt may end, and for a {@link Recv} that the JIT compiler does not remove. Thread-safe.
  *
  * <p>The buffer is off-heap, with 8 bytes for each element. It comes from the C library's allocator and does not count as a direct buffer.
  * The buffer is freed as soon as the channel is closed and drained. The buffer of a channel that is never closed is freed only when the

@@ -27,9 +27,9 @@ public final class SpinPolicy {
     }
 
     /**
-     * Returns Go's policy: an M searches the other Ps in four walks, and then sleeps. An M searches only if no other does, or fewer than
-     * half as many search as Ps are busy. If an M is woken within 100 µs of falling asleep and finds no work, 4 times in a row, it naps
-     * for 50 µs and searches once more before it sleeps. Goroutines that become ready during the nap may wait until its end.
+     * Returns Go's policy: an M searches the other Ps in four walks, and then sleeps. An M searches only if no other M searches, or if the
+     * searching Ms are fewer than half of the busy Ps. If an M is woken within 100 µs of falling asleep and finds no work, 4 times in a
+     * row, it naps for 50 µs and searches once more before it sleeps. Goroutines that become ready during the nap may wait until its end.
      *
      * @return the policy; the default
      */
