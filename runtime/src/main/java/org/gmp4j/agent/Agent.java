@@ -23,7 +23,10 @@ public final class Agent {
     private static final List<String> TOOLS = Arrays.asList("org.codehaus.plexus.classworlds.launcher.Launcher",
             "org.gradle.wrapper.GradleWrapperMain", "org.gradle.launcher.GradleMain", "org.gradle.launcher.daemon.bootstrap.GradleDaemon");
 
-    /** Starts the agent. An older Java cannot load its class, so the class sets it. (A call by reflection takes longer to link.) */
+    /**
+     * Starts the agent. An older Java cannot load the starter's class, so that class sets this field when it is initialised. (A call by
+     * reflection takes longer to link.)
+     */
     @SuppressWarnings("NullAway.Init")
     static Starter starter;
 

@@ -43,7 +43,7 @@ final class AgentStart implements Agent.Starter {
             OnDemand.start(instrumentation, points);
         }
         options.setProperties();
-        DefaultStart.ifAsked(); // If another copy of gmp4j is the scheduler, this throws, and leaves that copy the points.
+        DefaultStart.ifAsked(); // If another copy of gmp4j is the scheduler, this throws, and the points stay with that copy.
         if (!onDemand) {
             try {
                 addPoints(points, instrumentation, attached);

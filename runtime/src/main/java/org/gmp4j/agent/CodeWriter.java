@@ -62,7 +62,7 @@ final class CodeWriter {
     /** The start of the old code. */
     private final int start;
     private final int length;
-    /** The old offset from which on instructions have moved by {@code shifts[i]}. */
+    /** The old offset at which each move begins. From {@code froms[i]} on, instructions have moved by {@code shifts[i]}. */
     private final int[] froms;
     private final int[] shifts;
     /** The size of the code that was put in front of the instruction at {@code froms[i]}, which is a part of the shift. */

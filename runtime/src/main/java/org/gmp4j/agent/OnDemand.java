@@ -30,7 +30,10 @@ import org.jspecify.annotations.Nullable;
 public final class OnDemand implements ClassFileTransformer {
     private static volatile @Nullable OnDemand on;
 
-    /** The initialisers need less memory than these pieces together. No collector treats a piece as a large object. */
+    /**
+     * The number of pieces that {@link #room} allocates. The initialisers need less memory than these pieces together. No collector treats
+     * a piece as a large object.
+     */
     private static final int ROOM_PIECES = 16;
     private static final int PIECE = 64 << 10;
 

@@ -64,7 +64,7 @@ final class PointClass {
         return c.toBytes();
     }
 
-    /** Adds a method that points call. {@code go} is the code for a return without a call of the hook, {@code call} for one with a call. */
+    /** Adds a method that points call. {@code go} returns without a call of the hook. {@code call} calls the hook and returns. */
     private void addPoint(String name, String type, int[] go, int[] call) {
         int constant = c.method("java/lang/invoke/MethodHandleImpl", "isCompileConstant", "(Ljava/lang/Object;)Z");
         int site = c.type(SITE);

@@ -68,10 +68,10 @@ public final class Points {
     private static int patience;
 
     /**
-     * The last argument of setWanted. The field {@code used} says whether any point was linked. Before that, setWanted does not initialise
-     * JdkPoint, because its initialiser defines a class that keeps this class loader for ever. A thread that links a point writes {@code
-     * used} and then reads {@code wanted}; setWanted writes {@code wanted} and then reads {@code used}. Both fields are volatile, so at
-     * least one of the two threads sees the other's write.
+     * The last argument of setWanted. The field {@code used} says whether any point was linked. Until a point is linked, setWanted does not
+     * initialise JdkPoint, because that initialiser defines a class that keeps this class loader for ever. A thread that links a point
+     * writes {@code used} and then reads {@code wanted}; setWanted writes {@code wanted} and then reads {@code used}. Both fields are
+     * volatile, so at least one of the two threads sees the other's write.
      */
     private static volatile boolean wanted;
     private static volatile boolean used;
