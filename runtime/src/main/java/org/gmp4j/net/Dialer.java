@@ -311,7 +311,7 @@ public final class Dialer {
             e = fd.awaitConnected();
         } finally {
             if (!stop.getAsBoolean() && e == 0) {
-                e = IoResult.TIMED_OUT; // The function of afterFunc was started. Its deadline would end later writes.
+                e = IoResult.TIMED_OUT; // The function of afterFunc was started. The deadline that it sets would end later writes.
             }
         }
         return e;
