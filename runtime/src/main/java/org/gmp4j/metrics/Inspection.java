@@ -24,7 +24,7 @@ final class Inspection {
     static final int MOST_SECONDS = 3600;
     private static final double NANOS = 1e9;
     private static final long CPU_INTERVAL = 10_000_000;
-    /** The length, ns, from which on all waits are recorded. Of shorter waits a sample is recorded. */
+    /** All waits of at least this length, ns, are recorded. Of shorter waits a sample is recorded. */
     private static final long BLOCK_RATE = 10_000;
     /** All unlocks for which a goroutine waited are recorded. */
     private static final long MUTEX_RATE = 1;
