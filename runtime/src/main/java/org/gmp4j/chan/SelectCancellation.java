@@ -7,7 +7,7 @@ import org.gmp4j.wait.WaitCancellation;
 
 /**
  * Ends the wait of a select. It competes with the channels' wakers, and only one of them wins ({@code WaitQ}). Like a waker it holds the
- * lock of one of the channels, so if it finds the waiter's sudog, the waiter is parked. That sudog is in no queue.
+ * lock of one of the channels, so if it finds the waiter's sudog, the waiter is parked. The sudog of this cancellation is in no queue.
  */
 final class SelectCancellation extends WaitCancellation {
     SelectCancellation(Hchan first, Limits limits) {
