@@ -19,7 +19,7 @@ final class CpuList {
         if (text == null || text.isBlank()) {
             return set;
         }
-        int least = 0; // The next range may not begin below it: in a broken text many long ranges might overlap, and take long to set.
+        int least = 0; // The least start of the next range. Overlapping long ranges of a broken text would take long to set.
         for (String item : text.strip().split(",")) {
             int dash = item.indexOf('-');
             int first = number(dash < 0 ? item : item.substring(0, dash));

@@ -376,7 +376,7 @@ public final class Topology {
         return (int) Math.min(usable, Math.max(2, Math.ceilDiv(l.quotaMicros, l.periodMicros)));
     }
 
-    /** Returns a description for people, several lines without a newline at the end, whose form may change. */
+    /** Returns a description for people: several lines, without a newline at the end. Its form may change. */
     public String describe() {
         return new TopologyText(this).describe();
     }
