@@ -139,7 +139,7 @@ final class Cancellation extends Child {
             try {
                 sweepBelow();
             } finally {
-                leave(this); // It follows the sweep, so that a cancel of the parent finds this context and waits for the sweep.
+                leave(this); // Called after the sweep, so that a cancel of the parent finds this context and waits for the sweep.
                 over();
             }
         } else {
@@ -246,7 +246,7 @@ final class Cancellation extends Child {
             GStack.exit(st);
             Object _ = over.recv();
         } catch (OutOfMemoryError | WaitInterruptedException e) {
-            // This cancel takes effect, because the other thread's sweep goes on. So it must not fail, and waits without the channel.
+            // The other thread's sweep goes on, so this cancel takes effect. It must not fail, and waits without the channel.
             while (over != CLOSED) {
                 pause();
             }
