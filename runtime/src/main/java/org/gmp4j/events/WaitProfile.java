@@ -49,7 +49,7 @@ public final class WaitProfile {
         if (rate < 0) {
             throw new IllegalArgumentException(what + ": use 0 or more");
         }
-        JdkThreads.pin(); // An unmounted waiter that is to get the monitor might find no carrier while pinned waiters keep all.
+        JdkThreads.pin(); // An unmounted waiter that is to get the monitor might find no carrier while pinned waiters keep all carriers.
         try {
             synchronized (kept) {
                 wanted = rate;
