@@ -158,7 +158,7 @@ public final class ChanSubscription<T> implements Iterable<T>, AutoCloseable {
     @Override
     public void close() {
         end(null);
-        Flow.Subscription s = subscription; // Read after the end, from which on onSubscribe sets none.
+        Flow.Subscription s = subscription; // Read after end(null): from then on onSubscribe sets no subscription.
         if (s != null) {
             s.cancel();
         }
