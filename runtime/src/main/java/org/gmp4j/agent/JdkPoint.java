@@ -108,7 +108,7 @@ final class JdkPoint {
             byte[] classFile = PointClass.bytes(); // Made without the lock, because it loads classes of this copy.
             MethodHandles.Lookup lookup = MethodHandles.lookup();
             MethodHandle ours = lookup.findStatic(Points.class, LINK, type(SITE_TYPE));
-            MethodHandle _ = ours.asType(ours.type().generic()); // The first point does this too, maybe on a nearly full stack.
+            MethodHandle _ = ours.asType(ours.type().generic()); // The first point makes such a conversion, maybe on a nearly full stack.
             Class<?> point;
             boolean first;
             synchronized (ClassLoader.class) { // All copies of gmp4j share this lock: the copy that defines the class has the points.

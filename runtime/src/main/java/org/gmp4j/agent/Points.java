@@ -69,7 +69,7 @@ public final class Points {
 
     /**
      * The last argument of setWanted. The field {@code used} says whether any point was linked. Until a point is linked, setWanted does not
-     * initialise JdkPoint, because that initialiser defines a class that keeps this class loader for ever. A thread that links a point
+     * initialise JdkPoint, because JdkPoint's initialiser defines a class that keeps this loader for ever. A thread that links a point
      * writes {@code used} and then reads {@code wanted}; setWanted writes {@code wanted} and then reads {@code used}. Both fields are
      * volatile, so at least one of the two threads sees the other's write.
      */
