@@ -270,8 +270,8 @@ public abstract class JdkContainer extends ThreadContainer {
                 first.start();
                 watcher = first;
             }
-            w.dropped = false;
             boolean _ = WATCHES.addIfAbsent(w);
+            w.dropped = false;
             LockSupport.unpark(watcher);
         }
 
@@ -286,12 +286,13 @@ public abstract class JdkContainer extends ThreadContainer {
         }
 
         /** Ceases to check a watch, unless its dump goes on and holds a stack now. */
-        private static void drop(Watch w) {
-            boolean _ = WATCHES.remove(w);
+        private static synchronized void drop(Watch w) {
             w.dropped = true; // Before hold is read. Partner: keep.
             DumpHold h = w.hold;
-            if (h != null && !h.isOver()) {
-                add(w);
+            if (h == null || h.isOver()) {
+                boolean _ = WATCHES.remove(w);
+            } else {
+                w.dropped = false;
             }
         }
 
